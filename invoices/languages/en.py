@@ -115,7 +115,7 @@ LANGUAGE = Language(
                 r"\b(?:until|before|no later than|by)"
             ),
             rf"(?:balance|remainder)\b{IN_SENTENCE}{{0,40}}?\b(?:no later than|at the latest (?:by|on)|by(?= \d))",
-            "(?:direct debit|dd|auto ?-?(?:pay|debit)|collection|debit|charge|withdrawal) (?:date|on)",
+            "(?:direct debit|dd|auto ?-?(?:pay|debit)|collection|debit|charge|withdrawal) (?:taken )?(?:date|on)",
             *(r"to be (?:collected|charged|debited|withdrawn)(?: by direct debit)? on", "date of collection"),
             rf"(?:will|we['\u2019]ll) (?:be )?(?:collect|take|debit|charge)\w*\b{IN_SENTENCE}{{0,50}}?\bon(?: or \w+)?",
             r"(?:payment|payable)(?: terms)?\W{1,2}(?:(?:within|in) )*(?=\d{1,3} days(?![a-z]))",

@@ -99,6 +99,7 @@ LANGUAGE = Language(
                 r" e fissata al))?|e(?: il)?|ente il|\.)"
             ),
             "data (?:di |dell')?(?:addebito|incasso)",
+            r"^\W*entro (?:quando|il)(?=\W*$)",
             "data (?:(?:prevista|limite|ultima) )?(?:di |del )?pagamento",
             r"netto (?:entro(?: il)?|al)(?= \d)",
             r"pagamento (?:e )?(?:previsto )?(?:per )?il(?=\W*(?:\d|$))",

@@ -59,6 +59,7 @@ LANGUAGE = Language(
         Label.OTHER_PAPER: ("afrekening", ".*bon", "boekstuk", "aanslag", "borderel"),
         Label.CREDIT_NUMBER: (r"c\.n\. n",),
         Label.TITLE: (
+            r"(?<!.)(?:nota|rekening)(?=\W*$)",
             r"nota(?=\W+[a-z]{1,4}[-./]?\d)",
             r"declaratie(?=\W+(?:[a-z]{1,4}[-./]?)?\d)",
         ),

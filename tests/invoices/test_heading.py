@@ -112,6 +112,12 @@ def lines(*texts: str) -> list[Line]:
         (["Lieferungen", "Nr. | Datum | Leistung | Betrag", "4711 | 13.05.2024 | Umzug | 90,00"], None),
         (["Nº de serie 998877", "Factura 4711"], "4711"),
         (["Serie - Nº: 4711"], "4711"),
+        (["INVOICE NO | : | 0047719"], "0047719"),
+        (["FATTURA ELETTRONICA (copia) N. 142/PA - Data documento: 3 giugno 2026"], "142/PA"),
+        (["FATTURA ACCOMPAGNATORIA", "N. 74 / A"], "74 / A"),
+        (["Facture du 3 juillet 2026", "n° 1 207 448 619-07"], "1 207 448 619-07"),
+        (["Nota | V26-0219"], "V26-0219"),
+        (["Rekening | : 2026031"], "2026031"),
     ],
 )
 def test_the_number_is_the_documents_own(texts: list[str], number: str | None) -> None:
@@ -183,6 +189,12 @@ def test_captions_may_stand_under_their_values(gap: int) -> None:
         (["FACTUUR", "Datum factuur | 13/05/2024"], MAY),
         (["CREDITNOTA", "Datum factuur | 13/05/2024"], MAY),
         (["CREDITNOTA", "Datum", "13-05-2024", "Betreft factuur", "VF-2501188 d.d. 12-02-2024"], MAY),
+        (["Lyon, le 13 mai 2024", "Facture n° 2024/22", "Convention du 4 mai 2024"], MAY),
+        (["Fattura n. 142 - Data documento: 13 maggio 2024", "CIG Z4B3C - Determina n. 61 del 12/01/2024"], MAY),
+        (["Hamburg, 13. Mai 2024", "Honorarrechnung 118", "gemäß Betreuungsvertrag vom 01.03.2023"], MAY),
+        (["Rechnung", "Nr. 118 vom 13.05.2024", "Berlin, 10.05.2024"], MAY),
+        (["Fecha: 13/05/2024", "Pago: recibo a 30 días fecha factura", "12/06/2024"], MAY),
+        (["INVOICE DATE | : | 13/05/2024"], MAY),
         (
             ["13/05/2024", "Date | Treatment | Fee", "01/02/2024 | Root canal | 80.00", "08/02/2024 | Crown | 90.00"],
             MAY,
@@ -272,6 +284,7 @@ def test_a_date_at_the_foot_is_that_of_the_printing() -> None:
         "Incasso: 12-06-2024",
         "Afschrijving op | 12 juni 2024",
         "Bankeinzug: | 12.06.2024",
+        "Direct Debit taken on | 12 June 2024",
         "EL IMPORTE SERA ADEUDADO EN SU CUENTA TERMINADA EN ...7730 EL DIA 12/06/2024.",
     ],
 )
@@ -349,6 +362,7 @@ def test_a_due_date_is_found_over_the_end_of_a_line(text: list[str]) -> None:
     ("texts", "due"),
     [
         (["Fecha de | 12/06/2024", "vencimiento"], JUNE),
+        (["Quanto devo pagare | Entro quando | Lettura 30/04/2024", "€ 224,11 | 12/06/2024 | 2.418 m³"], JUNE),
         (["Fecha de", "vencimiento", "12/06/2024"], JUNE),
         (["Date d'échéance de | 12/06/2024", "la commande"], JUNE),
         (["Fecha de | 12/06/2024", "emisión"], None),

@@ -601,6 +601,19 @@ def test_an_address_over_a_tax_number_is_not_the_buyers() -> None:
     assert invoice.vendor_vat_id.value == BUYERS_VAT
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"Si prega di bonificare su {IBAN} (Cassa Rurale del Baldo)."],
+        ["Bank DE02 1203 0000 0000 2020 51 KvK 01114877", "Te storten op G-rekening NL91ABNA0417164300: € 650,00"],
+        ["Te storten op G-rekening NL91ABNA0417164300: € 650,00", "Bank DE02 1203 0000 0000 2020 51 KvK 01114877"],
+        ["L'imposta è dovuta dal", "committente.", f"{IBAN}."],
+    ],
+)
+def test_the_account_to_pay_to_is_not_the_buyers_or_the_tax_offices(texts: list[str]) -> None:
+    assert read_text([page([*block(50, 50, SELLER, *ADDRESS), *block(50, 600, *texts)])]).iban.value == IBAN
+
+
 def test_a_bank_in_the_foot_is_not_the_vendor() -> None:
     words = (*LOGO.words, *page([(50, 800, "Hansebank AG, Hafenstraße 9, 20457 Hamburg, HRB 4711")]).words)
     assert read_text([replace(LOGO, words=words)]).vendor_name.value == "blau"

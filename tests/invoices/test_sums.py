@@ -172,3 +172,15 @@ def test_a_corrected_total_brings_no_complaint_of_an_adjustment_that_is_gone() -
     assert complaints(assess(merge(misread, [correction]), TODAY)) == []
     wrong = Correction("total", "125.00", "ann", dt.datetime(2026, 11, 1, tzinfo=dt.UTC))
     assert [problem.code for problem in complaints(assess(merge(misread, [wrong]), TODAY))] == ["totals_disagree"]
+
+
+def test_a_surcharge_in_percent_is_no_tax() -> None:
+    lines = ("Haulage | 1 | 1,000.00 | 1,000.00", "Fuel surcharge, 8.5% on £1,000.00 |  |  | 85.00")
+    rows = ("Total goods | 1,085.00", "VAT @ 20% | 217.00", "Total | 1,302.00")
+    assert values(read(lines, *rows)) == "1085.00 217.00 1302.00"
+
+
+def test_what_the_lines_add_up_to_is_the_net_though_it_is_named_like_a_charge() -> None:
+    lines = ("Advice | 1 | 2,000.00 | 2,000.00", "Land Registry fee (no VAT) | 1 | 21.00 | 21.00")
+    rows = ("Fees and disbursements | 2,021.00", "VAT at 20% on £2,000.00 | 400.00", "Total of this bill | 2,421.00")
+    assert values(read(lines, *rows)) == "2021.00 400.00 2421.00"

@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import groupby, permutations
 
 from docrail.invoices.readers.amounts.money import Money, Role
-from docrail.invoices.readers.amounts.sum_words import INSIDE
+from docrail.invoices.readers.amounts.sum_words import INSIDE, TAX
 from docrail.invoices.readers.amounts.sums import ZERO
 
 
@@ -41,8 +41,9 @@ def _largest(parts: Iterable[RatedPart]) -> dict[Decimal, RatedPart]:
 
 def _of_row(row: Sequence[Money], amounts: Sequence[Money], slack: Decimal) -> Iterator[RatedPart]:
     rate = row[0].rate
-    if rate is None:
-        return
+    charge = row[0].role is Role.ADJUSTMENT and not TAX.search(row[0].label)
+    if rate is None or charge:
+        return  # `Fuel surcharge 8.5 % on 2,303.50` is no tax
     if not rate:
         bases = [m.value for m in row if m.value and m.role not in (Role.TAX, Role.NOT_A_SUM)]
         yield from (RatedPart(rate, base, ZERO) for base in bases[:1])

@@ -102,7 +102,7 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
     If no tax is stated, the total is also the net, provided that the tax is zero or the lines add up to it.
     """
     amounts = with_whole_sums(amounts, lines_total)
-    of = candidates_of(amounts)
+    of = candidates_of(amounts, lines_total)
     totals = rounded(_solve(amounts, of, lines_total), amounts)
     totals = before_payment(with_tax_inside(totals, amounts), amounts)
     totals = with_larger_total(with_net_adjustment(totals, lines_total, of.steps), amounts)
@@ -139,7 +139,7 @@ class Candidates:
         return next((step for step in ((), *self.steps) if abs(rest - step_total(step)) <= self.slack), None)
 
 
-def candidates_of(amounts: Sequence[Money]) -> Candidates:
+def candidates_of(amounts: Sequence[Money], lines_total: Decimal | None = None) -> Candidates:
     """Return the amounts that may be net, tax or total, by their labels and by arithmetic."""
     named = Counter(money.currency for money in amounts if money.currency).most_common(1)
     slack = tolerance(named[0][0] if named else None)
@@ -147,7 +147,7 @@ def candidates_of(amounts: Sequence[Money]) -> Candidates:
     nets = _parts(amounts, Role.NET)
     taxes = [*_taxes(amounts), *_taxes_by_rate(printed, nets, slack)]
     totals = _totals(amounts, printed, {net.value + tax.value for net in nets for tax in taxes})
-    nets = [*nets, *_nets_left(printed, totals, taxes, slack)]
+    nets = [*nets, *_nets_left(printed, totals, taxes, slack, lines_total)]
     return Candidates(totals, nets, taxes, steps(amounts), rated_parts(amounts, slack), printed, slack)
 
 
@@ -271,12 +271,18 @@ def _with_zero_rated(of: Candidates) -> Iterator[Solution]:
             yield Solution(Totals(whole, tax, payable), Fit.TAXED)
 
 
-def _nets_left(printed: Sequence[Money], totals: Sequence[Part], taxes: Sequence[Part], slack: Decimal) -> list[Part]:
-    """Return amounts that equal a total minus its tax, under any name."""
+def _nets_left(
+    printed: Sequence[Money],
+    totals: Sequence[Part],
+    taxes: Sequence[Part],
+    slack: Decimal,
+    lines_total: Decimal | None,
+) -> list[Part]:
+    """Return amounts that equal a total minus its tax, under any name; under that of a charge, if the lines do too."""
     of_rates = (part for part in taxes if part.basis is Basis.TAXES)
     named = [part for part in taxes if part.source is Source.TEXT_LABEL and part.value][:MAX_LEFT]
     left = {total.value - tax.value for total in totals[:MAX_LEFT] for tax in (*named, *of_rates)}
-    called = (money for money in printed if money.role is not Role.ADJUSTMENT)
+    called = (m for m in printed if m.role is not Role.ADJUSTMENT or m.value == lines_total)
     fitting = (money for money in called if any(abs(money.value - value) <= slack for value in left))
     return [Part(money.value, money.cell, Source.TEXT_PATTERN) for money in fitting][-MAX_LEFT:]
 

@@ -43,9 +43,10 @@ OF_A_DAY = re.compile(r"(?:vom|von|du|del|dated|of|van|d\.d\.|le|am|op|il|den)\s
 """Words before a date that has its own cell next to the number."""
 ABOUT = re.compile(r"\bzu[mr]\b|\(\w+ \w[^)]*$")
 """Between a title and a date that belongs to the subject: `Rechnung 7 zum Gutachten vom 3. Mai 2026`."""
-OWN_LABEL = re.compile(r"[a-z] ?:.*\w")
-"""Before the date in the line below a title: `Objet : convention du 15 septembre`."""
+SUBJECT = re.compile(r"[a-z] ?:.*\w|(?<![a-z])(?!nummer|number|numero|date[dn]?|datum|fecha|data|datado|vom)[a-z]{4}")
+"""Before the date in the line below a title, a noun that it belongs to: `Convention du 4 mai`."""
 SENTENCE_END = re.compile(r"\.\s")
+WORD = re.compile(r"[^\W\d_]{4}")
 TITLE_LINE_WORDS = 12
 """Most words in a line that starts with a title."""
 AMOUNT = re.compile(r"\d\.\d")
@@ -90,6 +91,8 @@ class DateCandidate:
     place: int = 0
     leads: bool = False
     in_a_sentence: bool = False
+    after_words: bool = False
+    """Whether words are before it in a cell of its own, which may be its label."""
     of_another: bool = False
     corrected: bool = False
     discounted: bool = False
@@ -110,6 +113,7 @@ DATE: tuple[Feature[DateCandidate], ...] = (
     Feature("distance from the label", -0.4, lambda c: c.place),
     Feature("the label names another document", -2.5, lambda c: c.of_another),
     Feature("the label is in a sentence", -0.6, lambda c: c.in_a_sentence),
+    Feature("words are before it in another cell than the label's", -0.5, lambda c: c.after_words),
     Feature("a discount ends on it", -1.0, lambda c: c.discounted),
 )
 
@@ -181,6 +185,7 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
             place=labelled.place,
             leads=labelled.leads,
             in_a_sentence=number.is_in_a_sentence(labelled),
+            after_words=labelled.place is not Position.SAME_CELL and bool(WORD.search(text[: date.start])),
             of_another=number.names_another(labelled, date.start) or _begins_a_term(labelled),
             corrected=number.is_corrected(finder.layout, before),
             discounted=bool(DISCOUNT_BEFORE.search(before) or DISCOUNTED.match(fold(text)[date.end :])),
@@ -198,7 +203,7 @@ def _says_when(label: str, between: str) -> bool:
 def _begins_a_term(labelled: Labelled) -> bool:
     """Return whether a label only says from when days are counted, and the date is their end: `30 gg data fattura`."""
     before = labelled.label_cell.folded.partition(labelled.label)[0]
-    return labelled.place is Position.SAME_CELL and bool(AFTER_DAYS.search(before))
+    return bool(AFTER_DAYS.search(before))
 
 
 def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
@@ -216,7 +221,7 @@ def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCa
                     before = fold(text)[: date.start]
                     another = (
                         ABOUT.search(between)
-                        or (other is not cell and OWN_LABEL.search(fold(text)[shift : date.start]))
+                        or (other is not cell and SUBJECT.search(fold(text)[shift : date.start]))
                         or vocabulary.ORDER.search(between)
                         or vocabulary.OTHER_DOCUMENT.search(before)
                         or number.is_corrected(finder.layout, before)

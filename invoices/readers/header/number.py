@@ -16,7 +16,7 @@ from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.lines.charges import describes_a_line
 from docrail.invoices.values.dates import find_dates
-from docrail.invoices.values.folding import squeeze
+from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
 
 NUMBER_FORM = re.compile(
@@ -25,12 +25,12 @@ NUMBER_FORM = re.compile(
 """Includes the Swiss thousands separator: `10'482`."""
 _FIRST_GROUP = r"(?:[A-Z]{1,4} )?(?:[A-Z]{1,4}[\-./]?)?\d{1,8}(?:[\-./]\d{1,8})*"
 GROUPED = re.compile(
-    rf"(?:{_FIRST_GROUP}(?: (?:[A-Z]{{1,3}} )?\d{{2,10}})+(?: \d)?)"
+    rf"(?:{_FIRST_GROUP}(?: (?:[A-Z]{{1,3}} )?\d{{2,10}})+(?: \d|-\d{{1,4}})?)"
     r"(?=$|\)|[,;] |\s+[\-\u2013\u2014|\u00b7\u2022]\s|\s+(?:vom|von|du|del|dated|of|van|d\.d\.|le|date|datum)\s)"
 )
 """A number in groups that ends the text or is followed by a separator: `VR 881 204 55`, `W-26 03318 vom 1. Mai`."""
-SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]* / (?!\d+[.,]\d\d$)[\w.\-]*\d[\w\-]*$")
-"""A number with a spaced slash at the end of the text: `TR 3 / 26-077`."""
+SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]* / (?:(?!\d+[.,]\d\d$)[\w.\-]*\d[\w\-]*|[A-Z]{1,3})$")
+"""A number with a spaced slash at the end of the text: `TR 3 / 26-077`, or the letter of its series: `74 / A`."""
 REMARK = re.compile(r"\([^)\d]*\)\W*")
 """A remark between a label and its number: `Invoice number (please quote): 4711`."""
 LONE = re.compile(r"\s*(?:$|[-\u2013\u2014|\u00b7\u2022,/]\s|(?:vom|von|du|del?|dated|of|van|d\.d\.|le|date|datum)\s)")
@@ -239,6 +239,8 @@ def _number_at(
     labelled: Labelled, basis: NumberAt, *, charged: bool = False, corrected: bool = False
 ) -> Iterator[NumberCandidate]:
     text = REMARK.sub("", labelled.text)
+    sign = vocabulary.BARE_NUMBER.match(fold(text)) if text != labelled.text else None
+    text = text[sign.end() :].lstrip(" .:") if sign else text
     match = GROUPED.match(text) or _slashed(text) or NUMBER_FORM.match(text)
     if not match:
         return

@@ -8,6 +8,7 @@ from enum import IntEnum
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 
 SEPARATORS = re.compile(r"^[\s:;#.°º№\-\u2013|=]+")
+COLONS = frozenset({":", ":-", "="})
 LETTER = re.compile(r"[a-z0-9]")
 WORDED = re.compile(r"[^\W\d_]|[#°№]")
 """Every label has a letter or a sign for `number`: of a page's cells, a third are only digits and need no search."""
@@ -46,7 +47,7 @@ class Finder:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        cells = ((cell, row.cells[index:]) for row in layout.rows for index, cell in enumerate(row.cells, 1))
+        cells = ((cell, _values(row.cells[index:])) for row in layout.rows for index, cell in enumerate(row.cells, 1))
         self._cells = [(cell, right) for cell, right in cells if WORDED.search(cell.folded)]
         self._below: dict[tuple[float, ...], list[Cell]] = {}
         self._open = {
@@ -144,6 +145,11 @@ class Finder:
             if beneath:
                 last = min(beneath, key=lambda other: abs(other.left - cell.left))
                 yield last
+
+
+def _values(right: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    """Return the cells to the right of a label without a colon that has a column of its own, as forms print it."""
+    return right[1:] if right and right[0].text in COLONS else right
 
 
 def _overlaps(upper: Cell, lower: Cell) -> bool:

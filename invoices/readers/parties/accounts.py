@@ -22,7 +22,11 @@ _LENGTHS = (
 )
 IBAN_LENGTHS = {each[:2]: int(each[2:]) for each in _LENGTHS.split()}
 """IBAN lengths of the SEPA countries, from the IBAN registry."""
-BANK = re.compile(r"iban|bank|konto|account|compte|rekening|cuenta|conto")
+BANK = re.compile(r"iban|ban[ckq]|konto|account|compte|rekening|cuenta|conto")
+PAY_TO = re.compile(r"\b(?:bonific|transfer|uberweis|virement|overma|overschr|ingres)[a-z]*\W+(?:[a-z]{1,4} )?$")
+"""A word for a transfer directly before an account: `bonificare su`."""
+OF_THE_TAX_OFFICE = re.compile(r"\bg-?rekening\b")
+"""Before a Dutch account from which only taxes are paid: a part of the total goes to it."""
 SHORTEST_IBAN = 15
 VAT = re.compile(
     r"(?:ATU\d{8}|BE[01]\d{9}|BG\d{9,10}|CY\d{8}[A-Z]|CZ\d{8,10}|DE\d{9}|DK\d{8}|EE\d{9}|EL\d{9}|ES[A-Z0-9]\d{7}[A-Z0-9]|"
@@ -93,6 +97,8 @@ class IdCandidate:
     owner: Owner
     evidence: tuple[Evidence, ...]
     labelled: bool
+    blocked: bool = False
+    """Whether only a part is to be paid to it."""
     national: bool = False
     """Whether it is a VAT id without its country prefix."""
 
@@ -105,6 +111,7 @@ IDENTIFIER: tuple[Feature[IdCandidate], ...] = (
     Feature("it is in the seller's block", 1.6, lambda c: c.owner is Owner.SELLER),
     Feature("it is in the buyer's block", -4.0, lambda c: c.owner is Owner.BUYER),
     Feature("the text before it names the buyer", -5.0, lambda c: c.owner is Owner.NAMED_BUYER),
+    Feature("only a part is to be paid to it", -3.0, lambda c: c.blocked),
     Feature("it has no country prefix", -0.5, lambda c: c.national),
 )
 
@@ -143,11 +150,13 @@ def _whole_ibans(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
                 context = f"{left} {cell.folded[: match.start()]}"
                 above = layout.rows[row.number - 1].text.lower() if row.number else ""
                 iban = _continued(layout, cell, iban) if match.end() == len(cell.text) else iban
-                labelled = bool(IBAN_LABEL.search(context) or (match.start() == 0 and BANK.search(above)))
+                named = match.start() == 0 and BANK.search(above)
+                labelled = bool(IBAN_LABEL.search(context) or named or PAY_TO.search(context))
                 evidence = iban_evidence(iban)
                 if not labelled and Evidence.CHECKSUM_INVALID in evidence:
                     continue  # any long code looks like an IBAN: check digits or a label must confirm it
-                yield IdCandidate(iban, cell, _owner(context, cell, parties), evidence, labelled)
+                blocked = bool(OF_THE_TAX_OFFICE.search(context))
+                yield IdCandidate(iban, cell, _owner(context, cell, parties), evidence, labelled, blocked)
 
 
 def _broken_ibans(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
@@ -252,7 +261,7 @@ def _longest_vat(text: str) -> str | None:
 
 
 def _owner(context: str, cell: Cell, parties: Parties) -> Owner:
-    if YOURS.search(context[-NEAR:]):
+    if YOURS.search(context[-NEAR:]) and not PAY_TO.search(context):  # `su` is `your` in Spain and `on` in Italy
         return Owner.NAMED_BUYER
     if cell in parties.buyers:
         return Owner.BUYER

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 
 from docrail.invoices.facts import Source
 from docrail.invoices.model import FieldValue
@@ -14,8 +14,10 @@ from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.parties.names import (
     BETWEEN_PARTS,
+    END_OF_SENTENCE,
     MAX_NAME_WORDS,
     POSTAL_CODE,
+    SLOGAN,
     before_address,
     clean,
     is_name,
@@ -46,8 +48,17 @@ PHRASE = re.compile(r"\s+(?:&|et|and|und|e|y|en|of|de|du|di|von|van|for|pour|per
 """After a word that starts a phrase, such as `Delivery and assembly`, and is not a label."""
 ACCOUNT = re.compile(r"\b[a-z]{2}\d{2} ?[a-z0-9]{4} ?\d{4}")
 SUMS = (Role.NET, Role.TOTAL)
+SEAT = re.compile(
+    r"registered (?:office|address)|sieges? socia|sede (?:legale|soc)|(?:domicilio|sede) social|\bsitz|zetel"
+)
+LETTERED = 1.3
+"""Height of a name in a letterhead over that of the buyer's, at least."""
 CONTACT = re.compile(r"@|www\.|\b(?:tel|fax|fon|phone|mail|mob|gsm)")
 """At the start of a word: the digits after it are not an amount."""
+HOUSE = re.compile(r"[^\W\d_]{3}\W* \d{1,4}(?: ?[a-z])?(?: ?[-/] ?\d+)?$|^\d{1,4}(?: ?[a-z]|bis)?,? [a-z']{2,} ")
+"""A street with its house number, after its name or before it; on folded text."""
+CITY = re.compile(r"(?:[a-z]{1,2}-)?\d{4,5}(?: [a-z]{2})? [a-z]{2}|[a-z' .-]+[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}\b")
+"""A postal code before a city, or a British one after it; on folded text."""
 NO_ADDRESS = re.compile(r"@|www\.|\b(?:tel|fax|fon|phone|mail|iban|ust|tva|vat|btw|siret|hrb)\b")
 
 
@@ -59,7 +70,7 @@ def buyer_cells(finder: Finder) -> list[Cell]:
         cells.extend(_addressed(finder, sender))
     cells.extend(_saluted(finder))
     if not cells:
-        cells.extend(_for_attention(finder) or _second_address(finder))
+        cells.extend(_for_attention(finder) or _unlabelled_address(finder))
     cells.extend(cell for block in blocks for cell in block)
     for labelled in finder.at(vocabulary.THIRD_PARTY):
         cells.extend([labelled.label_cell, *_block(finder, labelled.label_cell)])
@@ -108,8 +119,11 @@ def _sender_lines(layout: Layout) -> Iterator[tuple[str, Cell]]:
         for text, cell in cells:
             parts = BETWEEN_PARTS.split(text)
             places = (part for part in map(fold, parts[1:]) if not vocabulary.REGISTRATION.search(part))
+            name = before_address(text)  # `Name, Street 1, 12345 City`
             if len(parts) >= SENDER_PARTS and is_name(parts[0]) and any(map(_is_city, places)):
                 yield clean(parts[0]), cell
+            elif name != cell.text == text and is_name(name) and not SLOGAN.search(name):
+                yield clean(name), cell
 
 
 def heads_a_block(finder: Finder, labelled: Labelled) -> bool:
@@ -137,7 +151,8 @@ def _begins_a_phrase(labelled: Labelled) -> bool:
 def _labelled_blocks(finder: Finder) -> Iterator[list[Cell]]:
     """Yield the blocks at buyer labels, starting with the label or the first line."""
     for labelled in finder.at(vocabulary.BUYER):
-        if labelled.leads and len(labelled.label_cell.words) <= MAX_NAME_WORDS and not _begins_a_phrase(labelled):
+        in_a_sentence = END_OF_SENTENCE.fullmatch(labelled.label_cell.text) or _begins_a_phrase(labelled)
+        if labelled.leads and len(labelled.label_cell.words) <= MAX_NAME_WORDS and not in_a_sentence:
             start = labelled.label_cell if labelled.place is not Position.RIGHT else labelled.cell
             if labelled.place is Position.RIGHT and (heads_a_block(finder, labelled) or not is_name(labelled.text)):
                 continue
@@ -170,31 +185,104 @@ def _for_attention(finder: Finder) -> list[Cell]:
     return []
 
 
-def _second_address(finder: Finder) -> list[Cell]:
-    """Return the address below another one in a letter's head, since the sender's comes first; empty if there is none.
+def _unlabelled_address(finder: Finder) -> list[Cell]:
+    """Return the buyer's address in the head of a page without a buyer label; empty if nothing decides which it is.
 
-    For pages without a buyer label. An address with a seller label or in a sidebar is the sender's, wherever it is, and
-    so is one with a phone or a tax number in it or in the next line.
+    The sender's address comes first in a letter, is in a sidebar, at a seller label or in the foot, or has a phone
+    number or a mail address. So the buyer's is the one below it or next to it, or the only one if the sender's is in
+    the foot. Below another one, an address with a phone or a tax number is not the buyer's either.
     """
+    own = _labelled_or_aside(finder)
+    addresses = list(_addresses_in_head(finder, own))
+    below = [each for each in addresses if own or each[0].top >= _bottom(addresses[0])]
+    if below:
+        return [] if _has_numbers(below[0]) else below[0]
+    return _without_contact(addresses) if len(addresses) > 1 else _only_address(finder.layout, addresses)
+
+
+def _labelled_or_aside(finder: Finder) -> list[Cell]:
+    """Return the sender's addresses that a seller label or a sidebar marks as such."""
     sellers = (at for at in finder.at(vocabulary.SELLER) if at.leads and not is_only_a_word(finder, at))
     labelled = [at.cell for at in sellers if _address_from(finder, at.cell)]
     aside = [cell for row in finder.layout.rows if row.aside and row.page == 1 for cell in row.cells]
     own = [line for cell in labelled for line in (cell, *_block(finder, cell))]
-    own += aside if any(_is_city(cell.folded) for cell in aside) else []
-    end, seen = 0.0, bool(own)
+    return own + (aside if any(_is_city(cell.folded) for cell in aside) else [])
+
+
+def _addresses_in_head(finder: Finder, own: Sequence[Cell]) -> Iterator[list[Cell]]:
+    """Yield the addresses in the head, each from its name on, without those in `own`.
+
+    One next to another is only one if its lines are aligned: a logo is above the other's lines as well.
+    """
+    seen, end = list(own), 0.0
     for row in finder.layout.rows[:MAX_SENDER_ROWS]:
         for cell in row.cells:
             if row.page > 1 or cell.top > TOP * finder.layout.pages[0].height:
-                return []
-            begins = cell.top >= end and cell not in own and not _is_of_the_invoice(cell, row)
-            address = _address_from(finder, cell) if begins else []
-            if not address:
-                continue
-            if seen:
+                return
+            address = [] if cell in seen or _is_of_the_invoice(cell, row) else _address_from(finder, cell)
+            if address and (cell.top >= end or all(abs(line.left - cell.left) < line.height for line in address)):
                 block = [cell, *_block(finder, cell)]
-                return [] if any(NO_ADDRESS.search(line.folded) for line in (*address, *block[:2])) else block
-            end, seen = address[-1].bottom, True
-    return []
+                seen, end = [*seen, *address, *block], max(end, address[-1].bottom)
+                yield block
+
+
+def _bottom(block: Sequence[Cell]) -> float:
+    """Return where the address of a block ends: at its city."""
+    return next((line.bottom for line in block if _is_city(line.folded)), block[0].bottom)
+
+
+def _has_numbers(block: Sequence[Cell]) -> bool:
+    """Return whether a phone or tax number, or a mail address, is in an address or in the next line."""
+    end = next((index for index, line in enumerate(block) if _is_city(line.folded)), 0)
+    return any(NO_ADDRESS.search(line.folded) for line in block[: max(end + 1, 3)])
+
+
+def _without_contact(addresses: Sequence[list[Cell]]) -> list[Cell]:
+    """Return the one of two addresses side by side that has no phone or tax number, if the other has a phone number."""
+    with_phone = [each for each in addresses if any(CONTACT.search(line.folded) for line in each)]
+    plain = [each for each in addresses if not any(_is_a_senders(line) for line in each)]
+    return plain[0] if len(addresses) == 2 and with_phone and len(plain) == 1 else []  # noqa: PLR2004
+
+
+def _is_a_senders(line: Cell) -> bool:
+    return bool(CONTACT.search(line.folded) or vocabulary.REGISTRATION.search(line.folded))
+
+
+def _only_address(layout: Layout, addresses: Sequence[list[Cell]]) -> list[Cell]:
+    """Return the only address in the head if the sender is elsewhere, without a name that the foot repeats.
+
+    The sender's address is in the foot, or its name is in larger print above, with its contacts or its city. A seat in
+    the foot may be the other address of the sender in the head.
+    """
+    if not addresses or len(addresses[0]) == 1 or _has_numbers(addresses[0]):
+        return []
+    foot = [cell for cell in layout.cells if cell.page == 1 and cell.top >= BOTTOM * layout.pages[0].height]
+    if squeeze(addresses[0][0].text) in squeeze(" ".join(cell.text for cell in foot)):
+        return []
+    in_foot = any(_has_street_and_city(text) and not SEAT.search(text) for text in _texts(foot))
+    return addresses[0] if in_foot or _is_below_a_letterhead(layout, addresses[0]) else []
+
+
+def _is_below_a_letterhead(layout: Layout, address: Sequence[Cell]) -> bool:
+    """Return whether an address is below a name in larger print that is unlike its own, with a contact or a city."""
+    top, own = address[0].top, {*address[0].folded.split()}
+    above = [cell for row in layout.rows[: address[0].row] for cell in row.cells if cell.bottom <= top]
+    named = (cell for cell in above if cell.height > LETTERED * address[0].height and is_name(cell.text))
+    unlike = any(not own & {*cell.folded.split()} for cell in named)
+    return unlike and any(CONTACT.search(cell.folded) or _is_city(cell.folded) for cell in above)
+
+
+def _texts(foot: Sequence[Cell]) -> Iterator[str]:
+    """Yield the lines of a foot, each followed by the next one in its column, where an address may go on."""
+    for cell in foot:
+        under = next((other for other in foot if other.row > cell.row and other.shares_column(cell)), None)
+        yield f"{cell.folded}, {under.folded}" if under else cell.folded
+
+
+def _has_street_and_city(folded: str) -> bool:
+    """Return whether a text has a street with its house number, and then a postal code with a city."""
+    parts = [part for comma in folded.split(", ") for part in BETWEEN_PARTS.split(comma)]
+    return any(HOUSE.search(street) and CITY.match(city) for street, city in pairwise(parts))
 
 
 def _address_from(finder: Finder, cell: Cell) -> list[Cell]:

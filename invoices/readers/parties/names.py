@@ -1,7 +1,7 @@
-"""Decide whether a text can be the name of a company or a person, and join names that are printed on two lines."""
+"""Decide whether a text can be the name of a company or a person, and where a name ends in it."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from docrail.invoices.facts import DocumentType
@@ -13,9 +13,18 @@ from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
 
+_BODY = (
+    r"(?<!.)(?:stichting|vereniging|cooperat(?:ie|iva|ive)|fondation|fundac(?:ion|io|ao)|fondazione|stiftung|"
+    r"(?:forder)?verein|asociacion|as+ocia(?:zione|cao)|(?:azienda|societa|impresa) agricola|"
+    r"association(?! (?:loi|regie|sans|a but|non|declare|exonere|agree|reconnue)))(?= [a-z'\"][^,:.]{2,60}$)|"
+    r"(?<=[a-z] )(?:stiftung|foundation|trust|(?:forder)?verein|society|co-?operative|aps|odv|ets)(?=\W*$)"
+)
+"""Foundations, associations, cooperatives and farms, whose kind begins or ends the name."""
 LEGAL_FORM = re.compile(
+    rf"{_BODY}|"
     r"\b(?:(?:g?gmbh|ag|se|ug(?: \(haftungsbeschrankt\))?|ltd\.?|ges\. ?m\. ?b\. ?h\.) & co\.?,? (?:kgaa|kg|ohg)|"
-    r"g?gmbh|ag|kg|kgaa|ohg|g?ug(?: \(haftungsbeschrankt\))?|e\. ?k(?:fm|fr)?\.?|ek|e?gbr|mbh|g\.m\.b\.h|se|"
+    r"ag(?! [a-z. ()-]{3,30} (?:hr ?[ab]|[gpv]n?r)\b)|"
+    r"g?gmbh|kg|kgaa|ohg|g?ug(?: \(haftungsbeschrankt\))?|e\. ?k(?:fm|fr)?\.?|ek|e?gbr|mbh|g\.m\.b\.h|se|"
     r"(?:\(?(?:pty|pvt|pte|p)\.?\)? )?(?:ltd|limited)|inc|l\.l\.c|p?llc|ll?lp|plc|corp|corporation|lt[e]e|cyf|"
     r"incorporated|co(?!-op)(?!(?<=^co)\.? [a-z]{4,}\W*$)(?:\.?,? (?:ltd|limited|kg))?|(?:sdn\.? )?bhd|berhad|s/b|pte|"
     r"cic|c\.i\.c|clg|d\.a\.c|ulc|teo(?:ranta)?|npc|scio|l\.p\.|(?<=, )p\.?[ac]\.?(?=\W*(?:$|,))|"
@@ -34,9 +43,9 @@ LEGAL_FORM = re.compile(
     r"company(?: limited)?|a/s|as(?! [a-z])|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|e\. ?u\.|"
     r"ges(?:ellschaft|\.)? ?m\. ?b\. ?h\.?|gesmbh|part(?:g|nerschaft\w*)(?: ?mbb)?|"
     r"s\.c\.a\.?|s\.? ?coop\.?|s\.?l\.?[lp]\.?|c\.b\.|"
-    r"dac|cio(?! [a-z])|sprl|cvba|a\.?g\.?|e\.g\.|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v)(?![a-z])\.?"
+    r"dac|cio(?! [a-z])|sprl|cvba|a\.g|e\.g\.|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v)(?![a-z])\.?"
 )
-"""Legal forms of companies. An Irish county, `Co. Mayo`, is not one."""
+"""Legal forms of companies. An Irish county, `Co. Mayo`, is not one, nor is a court, `AG Bonn HRB 1`."""
 WHOLE_FORM = re.compile(
     r"(?i:[\s,](?:limited|company|incorporated|corporation|gmbh|ag|kg|llc|llp|plc|sarl|sas|sa|sl|srl|spa|bv|nv)\.$)"
 )
@@ -146,6 +155,11 @@ SENTENCE_AFTER = re.compile(r"\W+(?:[a-z\u00df-\u00ff]{3}|(?:IBAN|BIC)\b)")
 """The rest of a sentence, or an account, after a name with its legal form."""
 LEAST_LETTERS = 3
 """Fewest characters before a legal form: `AG Bonn HRB 1` is a court, and `SARL Dupont` starts with its form."""
+MEMBER = re.compile(
+    r"(?:(?:an?|eine?|een|une?|una) )?(?:\w+ )?(?:member|mitglied|membre|lid|miembro|membro) "
+    r"(?:of|de[rsl]?|du|von|van|d[ei]l+a)(?![a-z])"
+)
+"""A remark about a group or an association that the vendor is in: `A member of the Muster Group plc`."""
 FOUNDED = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 """A founding year in the name of a company or a club."""
 POSTAL_CODE = re.compile(
@@ -165,9 +179,13 @@ BETWEEN_PARTS = re.compile(r"\s+[-\u2013\u2014|](?:\s+|(?=\d))|\s*[\u2022\u25cf|
 """Separators of an address. OCR may lose the space between a dash and a street number."""
 ADDRESS_PARTS = 3
 """Fewest parts of a one-line address: name, street, city."""
+SLOGAN = re.compile(r"\b(?!(?:and|und|van|von|des|del)\b)[a-z\u00df-\u00ff]{3}")
+"""A lowercase word that names seldom have."""
 MAX_NAME_WORDS, MAX_NAME_LENGTH = 8, 70
 MAX_LEGAL_WORDS, MAX_LEGAL_LENGTH = 16, 120
 """Limits for a name with a legal form, which a sentence does not contain."""
+OF_A_LOGO = 0.5
+"""Relative extra height from which a name without a legal form may be a logo that is spelt out below."""
 MAX_MENTIONS = 3
 """Further mentions of a name that are counted."""
 
@@ -188,7 +206,11 @@ def is_name(text: str) -> bool:
     longest, most = (MAX_LEGAL_LENGTH, MAX_LEGAL_WORDS) if legal else (MAX_NAME_LENGTH, MAX_NAME_WORDS)
     if len(words) > most or len(text) > longest or (not legal and vocabulary.INVOICES.search(folded)):
         return False
-    if _goes_on_from_heading(folded) or (folded.count(" ") >= LEAST_SPACES and TRADES_UNDER.match(folded)):
+    if (
+        _goes_on_from_heading(folded)
+        or MEMBER.match(folded)
+        or (folded.count(" ") >= LEAST_SPACES and TRADES_UNDER.match(folded))
+    ):
         return False
     if ":" in text or "@" in text or CODE.fullmatch(folded.rstrip(".")):
         return False
@@ -304,66 +326,6 @@ def is_on_the_net(name: str, domains: Sequence[str]) -> bool:
     """Return whether one of the domains is like the name: it contains it, or is part of it."""
     stem = squeeze(LEGAL_FORM.sub("", name.lower())) or squeeze(name)
     return any(stem and (domain.startswith(stem) or (len(domain) > 3 and domain in stem)) for domain in domains)  # noqa: PLR2004
-
-
-SAME_SIZE = 0.1
-"""Largest relative difference in height between the two lines of a name without a legal form."""
-NEAR_REST = 0.75
-"""Largest gap between the two lines of a name, in heights of the first."""
-SLOGAN = re.compile(r"\b(?!(?:and|und|van|von|des|del)\b)[a-z\u00df-\u00ff]{3}")
-"""A lowercase word that names seldom have."""
-GOES_ON_BELOW = re.compile(r"(?:&|\+|\b(?:and|und|et|en|y|e|de|du|di|van|von))$")
-"""An ending that only another line completes; on folded text."""
-
-
-def lines_below(layout: Layout, cell: Cell) -> Iterator[Cell]:
-    """Yield the lines close below a cell and aligned with it; another column's line may lie between them."""
-    for row in layout.rows[cell.row + 1 : cell.row + 3]:
-        near = (o for o in row.cells if o.page == cell.page and o.top > cell.top and aligned(o, cell))
-        yield from (other for other in near if other.top - cell.bottom <= cell.height * NEAR_REST)
-
-
-def legal_form_below(layout: Layout, cell: Cell, name: str) -> str:
-    """Return the legal form on the line below a name that starts in a cell, after a space; an empty string if none."""
-    if legal_form(cell.folded) or legal_form(fold(name)):
-        return ""
-    under = next(lines_below(layout, cell), None)
-    return f" {under.text}" if under and (is_legal_form(under) or _goes_on_to_owner(under)) else ""
-
-
-def _goes_on_to_owner(cell: Cell) -> bool:
-    """Return whether a line ends the name above it, as in Italy: `Hotel Rosa di Rossi Mario`, perhaps with `s.n.c.`."""
-    return cell.text.startswith("di ") and (bool(legal_form(cell.folded)) or cell.text[3:].istitle())
-
-
-def rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
-    """Return the second line of a name; None if there is none.
-
-    Another line has the name as a whole, or the first line needs an end, or the second has one word and a legal form.
-    """
-    for other in lines_below(layout, cell):
-        both = f"{cell.text} {other.text}"
-        same_print = abs(other.height - cell.height) <= SAME_SIZE * cell.height
-        if (same_print or legal_form(fold(both))) and _is_said(fold(both), said) and is_name(both):
-            return other
-        if same_print and _is_end(cell, other) and is_name(both):
-            return other
-    return None
-
-
-def _is_end(cell: Cell, other: Cell) -> bool:
-    """Return whether a line with a legal form ends the name above it: `Miller & Webb` and `Accountants Ltd`."""
-    if legal_form(cell.folded) or not has_legal_form(other):
-        return False
-    words = LEGAL_FORM.sub("", other.folded).split()
-    titled = is_name(cell.text) and not SLOGAN.search(cell.text)
-    return bool(GOES_ON_BELOW.search(cell.folded)) or (titled and len(words) == 1)
-
-
-def _is_said(folded: str, said: Sequence[str]) -> bool:
-    """Return whether one of the texts contains these words as whole words."""
-    having = [text for text in said if folded in text]  # rarely any: compiling a pattern is slow
-    return bool(having) and any(map(re.compile(rf"(?<!\w){re.escape(folded)}(?!\w)").search, having))
 
 
 def is_legal_form(cell: Cell) -> bool:

@@ -1,90 +1,33 @@
-"""Find the vendor's name: at a label, in the letterhead, in the footer or at the account."""
+"""Choose the vendor's name among the texts that may be it."""
 
-import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from difflib import SequenceMatcher
-from enum import Enum
-from statistics import median
 
 from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
-from docrail.invoices.readers.layout.labels import Finder, Labelled, Position
-from docrail.invoices.readers.layout.page import Cell, Layout, Row
+from docrail.invoices.readers.layout.labels import Finder
+from docrail.invoices.readers.layout.page import Cell
 from docrail.invoices.readers.layout.places import found
-from docrail.invoices.readers.layout.vocabulary import PAYEE, REGISTRATION, SELLER
-from docrail.invoices.readers.lines.charges import charged_rows
 from docrail.invoices.readers.parties import names
-from docrail.invoices.readers.parties.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
-from docrail.invoices.readers.parties.owners import SALES_LABEL, has_its_owner_below
-from docrail.invoices.values.dates import find_dates
-from docrail.invoices.values.folding import fold, squeeze
-from docrail.invoices.values.numbers import find_amounts
-
-NAME_LABEL = re.compile(
-    r"\W*(?:name|firma|company(?: name)?|nom|naam|nombre|denominazione|(?:ragione|razon|raison) sociale?|"
-    r"denominacion social|bedrijfsnaam|handelsnaam|firmenname)\s*(?::\s*|$)"
+from docrail.invoices.readers.parties.candidates import (
+    ADDRESS_LINES,
+    FORM_LAST,
+    LARGER,
+    LOGO,
+    NameAt,
+    NameCandidate,
+    is_addressed,
+    vendor_names,
 )
-ROWS_OF_A_HEAD = 9
-ADDRESS_LINES = 4
-"""Most lines from a name to the postal code of its address."""
-LARGER = 0.1
-"""Relative extra height from which a line stands out."""
-BANK = re.compile(r"bank\b|sparkasse|\b(?:banco|banque|banca|caisse|caja|cassa)\b")
-"""Invoices state the bank of their account, some with its register details."""
-FORM_LAST = re.compile(rf"(?:{names.LEGAL_FORM.pattern})\W*$")
-FIGURES = "0123456789 "
-"""A name with register details may start with digits; elsewhere they are a street number."""
+from docrail.invoices.values.folding import fold, squeeze
+
 LEAST_SURNAME = 4
 """Fewest letters of a name that may be matched inside another: `Ziegler` in `Malerbetrieb Ziegler e.K.`"""
-OF_A_LOGO = 0.5
-"""Relative extra height from which a name without a legal form may be a logo that is spelt out below."""
 CLOSE = 1.0
 """Difference in score up to which another company may be the vendor."""
 ALIKE = 0.85
 """Least similarity of two readings of one name."""
-LOGO = 2
-"""Names of up to this many letters are more likely read from a logo than registered."""
-
-
-class NameAt(Enum):
-    """What made a text a candidate for the name."""
-
-    SELLER_LABEL = "seller label"
-    PAYEE_LABEL = "payee label"
-    SENDER_LINE = "one-line sender"
-    LINE = "line of the letterhead or foot"
-
-
-@dataclass(frozen=True, slots=True)
-class NameCandidate:
-    """A text that may be the vendor's name, with what counts for and against it in VENDOR_NAME."""
-
-    name: str
-    cell: Cell
-    basis: NameAt
-    place: int = 0
-    legal: bool = False
-    """Whether it has a legal form; at a label that says nothing."""
-    size: float = 0.0
-    """Height above the usual one, as a share of it, at most 1."""
-    first: bool = False
-    registered: bool = False
-    stated: bool = False
-    """Whether the register details are in its own line, or in the foot."""
-    depth: float = 0.0
-    """Position in the head, as a share of the page's height."""
-    on_the_net: bool = False
-    mentions: int = 0
-    passed_over: bool = False
-    """Whether it is a plain line and register details are at a name in its column, as under a brand."""
-
-    @property
-    def is_the_issuer(self) -> bool:
-        """Whether it is a company that states its register details as issuers must, with its name or in the foot."""
-        return self.stated and self.legal and self.registered and not BANK.search(fold(self.name))
-
 
 VENDOR_NAME: tuple[Feature[NameCandidate], ...] = (
     Feature("a label names the seller", 3.6, lambda c: c.basis is NameAt.SELLER_LABEL),
@@ -113,7 +56,7 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> tuple[FieldValue
     if not own:
         return FieldValue(), False
     best = leaders(VENDOR_NAME, own)[0]
-    rivals = [each for each in leaders(VENDOR_NAME, own, within=CLOSE) if each.first or not _is_plain(each)]
+    rivals = [each for each in leaders(VENDOR_NAME, own, within=CLOSE) if each.first or not each.is_plain]
     best = next((each for each in own if _spells_out(each, best) or _is_at_its_domain(finder, each, best)), best)
     best = next((candidate for candidate in own if _ends_in_its_form(candidate, best)), best)
     best = next((candidate for candidate in own if _is_in_larger_print(candidate, best)), best)
@@ -124,60 +67,6 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> tuple[FieldValue
     labelled = best.basis in (NameAt.SELLER_LABEL, NameAt.PAYEE_LABEL)
     source = Source.TEXT_LABEL if labelled else Source.TEXT_PATTERN
     return found(finder.layout, best.name, best.cell, source, evidence), unsure
-
-
-def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
-    """Return the texts that may be the vendor's name; the buyers' are left out."""
-    layout = finder.layout
-    buyer_names = {squeeze(cell.text) for cell in buyers}
-    everything, on_the_net = squeeze(layout.text), names.domains(layout)
-    candidates = [*_labelled(finder), *_senders(layout), *_with_first(list(_names(layout, on_the_net)))]
-    others = {id(cell) for cell in _salespeople(finder)}
-    others |= {id(cell) for row in charged_rows(layout).values() for cell in row.cells}
-    candidates = [c for c in candidates if c.is_the_issuer or id(c.cell) not in others]
-    own = [c for c in candidates if c.cell not in buyers and squeeze(c.name) not in buyer_names]
-    registered = [c.cell for c in own if c.registered and not BANK.search(fold(c.name))]
-    every = [
-        replace(
-            c,
-            on_the_net=names.is_on_the_net(c.name, on_the_net),
-            mentions=_mentions(everything, squeeze(c.name)),
-            passed_over=_is_plain(c) and any(cell.shares_column(c.cell) for cell in registered),
-        )
-        for c in own
-    ]
-    supported = [c for c in every if _is_supported(layout, c)]
-    return supported or [c for c in every if c.first]
-
-
-def _is_plain(candidate: NameCandidate) -> bool:
-    return candidate.basis is NameAt.LINE and not (candidate.legal or candidate.registered)
-
-
-def _mentions(text: str, short: str) -> int:
-    """Return how often a name is printed again; the letters of a logo are also parts of words."""
-    return min(names.MAX_MENTIONS, max(0, text.count(short) - 1)) if len(short) > LOGO else 0
-
-
-def _is_supported(layout: Layout, candidate: NameCandidate) -> bool:
-    """Return whether something shows that a line is a name: a slogan or a remark has no form, address or size."""
-    known = candidate.on_the_net or candidate.mentions > 0 or candidate.size >= LARGER
-    return known or not _is_plain(candidate) or _is_addressed(layout, candidate.cell)
-
-
-def _is_addressed(layout: Layout, cell: Cell) -> bool:
-    """Return whether a postal code is in a cell or a few lines below it, in its column."""
-    near = (other for row in layout.rows[cell.row : cell.row + 1 + ADDRESS_LINES] for other in row.cells)
-    below = [other for other in near if other.page == cell.page and other.shares_column(cell)]
-    return any(names.POSTAL_CODE.search(o.folded) and next(find_dates(o.text), None) is None for o in below)
-
-
-def _salespeople(finder: Finder) -> Iterator[Cell]:
-    """Yield the cells at labels of the seller that name a salesperson: without a legal form and an address."""
-    for labelled in finder.at(SELLER):
-        person = SALES_LABEL.fullmatch(labelled.label) and not names.legal_form(fold(labelled.text))
-        if person and not _is_addressed(finder.layout, labelled.cell):
-            yield labelled.cell
 
 
 def _spells_out(candidate: NameCandidate, logo: NameCandidate) -> bool:
@@ -202,17 +91,19 @@ def _ends_in_its_form(candidate: NameCandidate, longer: NameCandidate) -> bool:
 
 def _is_at_its_domain(finder: Finder, company: NameCandidate, brand: NameCandidate) -> bool:
     """Return whether the domain of a brand is in the address of a company."""
-    if not company.legal or brand.legal or BANK.search(fold(company.name)):
+    if not company.legal or brand.legal or company.is_a_bank:
         return False
     below = " ".join(cell.text for cell in finder.below(company.cell)[: ADDRESS_LINES + 2])
     domains = {squeeze(domain) for domain in names.DOMAIN.findall(below)}
-    return squeeze(brand.name) in domains and _is_addressed(finder.layout, company.cell)
+    return squeeze(brand.name) in domains and is_addressed(finder.layout, company.cell)
 
 
 def _is_in_larger_print(candidate: NameCandidate, small: NameCandidate) -> bool:
     """Return whether the candidate is the same name in larger print, of which OCR gets fewer letters wrong."""
     one, other = squeeze(candidate.name), squeeze(small.name)
-    if small.cell.words[0].score is None or candidate.legal != small.legal or candidate.size <= small.size + LARGER:
+    if small.cell.words[0].score is None or candidate.size <= small.size + LARGER:
+        return False
+    if bool(names.legal_form(fold(candidate.name))) != bool(names.legal_form(fold(small.name))):
         return False
     return one != other and SequenceMatcher(None, one, other).ratio() >= ALIKE
 
@@ -221,178 +112,9 @@ def _is_of_the_trade(candidate: NameCandidate, person: NameCandidate) -> bool:
     """Return whether a person trades under the candidate: a name in large print with the surname, `Atelier Moreau`."""
     words, others = fold(candidate.name).split(), fold(person.name).split()
     apart = others[0] not in words and fold(candidate.name) not in fold(person.name)
-    return candidate.size >= OF_A_LOGO and others[-1] in words and apart
+    return candidate.size >= names.OF_A_LOGO and others[-1] in words and apart
 
 
 def _begins(words: Sequence[str], word: str) -> bool:
     """Return whether one of the words starts with `word`: logos shorten and reorder names."""
     return any(other == word or (len(word) >= LEAST_SURNAME and other.startswith(word)) for other in words)
-
-
-def _labelled(finder: Finder) -> Iterator[NameCandidate]:
-    for label, basis in ((SELLER, NameAt.SELLER_LABEL), (PAYEE, NameAt.PAYEE_LABEL)):
-        for labelled in finder.at(label):
-            if (label is SELLER and not labelled.leads) or heads_a_block(finder, labelled):
-                continue
-            text = names.before_remark(labelled.text, names.SENTENCE_AFTER)
-            known = " " in labelled.label or (not labelled.label.isalpha() and names.legal_form(fold(text)))
-            if is_only_a_word(finder, labelled) or not (known or _separated(labelled)):
-                continue  # "Lieferant GmbH" is a name that starts like a label; an abbreviation is none
-            cells = _below(finder, labelled) if labelled.place is Position.BELOW else [(text, labelled.cell)]
-            fitting = [(text, cell) for text, cell in cells if names.is_name(text)]
-            if fitting:
-                text, cell = next((each for each in fitting[:2] if names.legal_form(fold(each[0]))), fitting[0])
-                yield NameCandidate(names.clean(text), cell, basis, labelled.place)
-
-
-def _below(finder: Finder, labelled: Labelled) -> list[tuple[str, Cell]]:
-    """Return the texts below a label: numbers and remarks may precede the name."""
-    texts: list[tuple[str, Cell]] = []
-    for cell in finder.below(labelled.label_cell)[:4]:
-        cells = finder.layout.rows[cell.row].cells
-        right = cells[cells.index(cell) + 1 :]
-        own = NAME_LABEL.match(cell.folded)
-        text = cell.text[own.end() if own else 0 :]
-        if own and right and not text:
-            text, cell = right[0].text, right[0]  # noqa: PLW2901
-        texts.append((text + _rest_in_box(finder, cell) if own else text, cell))
-    return texts
-
-
-def _rest_in_box(finder: Finder, cell: Cell) -> str:
-    """Return the end of a labelled name, if the line below it has its legal form and no label; else an empty string."""
-    under = finder.below(cell)[:1] if not names.legal_form(cell.folded) else []
-    return "".join(f" {end.text}" for end in under if names.legal_form(end.folded) and ":" not in end.text)
-
-
-def _separated(labelled: Labelled) -> bool:
-    """Return whether a label ends before what follows: not `Lieferant GmbH`, nor `from the date of purchase`."""
-    cell = labelled.label_cell
-    after = cell.text[cell.folded.find(labelled.label) + len(labelled.label) :].strip()
-    return not after[:1].islower() if labelled.label == "from" else not after[:1].isalnum()
-
-
-def _senders(layout: Layout) -> Iterator[NameCandidate]:
-    for name, cell in sender_lines(layout):
-        yield NameCandidate(name, cell, NameAt.SENDER_LINE, legal=bool(names.legal_form(fold(name))))
-
-
-def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidate]:
-    """Yield lines of the letterhead and the footer that can be names.
-
-    Elsewhere a name counts only with register details, as part of a web address, or if it spells out a name above.
-    """
-    above: tuple[str, ...] = ()
-    usual = median([cell.height for row in layout.rows if row.page == 1 for cell in row.cells] or [1.0])
-    for cell, printed, own_entry in _printed_names(layout):
-        place = cell.top / layout.pages[0].height if cell.page == 1 else 1.0
-        owned = place < TOP and has_its_owner_below(layout, cell)
-        bare = printed.lstrip(FIGURES) if own_entry or FORM_LAST.search(cell.folded) else printed
-        if not (owned or names.is_name(bare)):
-            continue
-        name = printed + names.legal_form_below(layout, cell, printed)
-        short = squeeze(name)
-        legal = bool(names.legal_form(fold(name)))
-        registered = own_entry or (len(short) > LOGO and _is_registered_below(layout, cell))
-        known = registered or owned or short in on_the_net
-        if place >= TOP and not (known or (legal and (place >= BOTTOM or short.startswith(above)))):
-            continue
-        size = min(1.0, max(0.0, cell.height / usual - 1))
-        above = (*above, short) if len(short) > LOGO else above
-        depth = place if place < TOP else 0.0
-        yield NameCandidate(
-            *(names.clean(name), cell, NameAt.LINE, 0, legal, size),
-            registered=registered or owned,
-            stated=own_entry or place >= TOP,
-            depth=depth,
-        )
-
-
-def _with_first(lines: Sequence[NameCandidate]) -> Iterator[NameCandidate]:
-    """Mark the first line; of two companies with register details in boxes side by side, the left one."""
-    companies = [line for line in lines if line.legal and line.registered and line.cell.page == 1]
-    level = [line for line in companies if line.cell.top < lines[0].cell.bottom]
-    first = min(level if level[:1] == lines[:1] else lines[:1], key=lambda line: line.cell.left, default=None)
-    yield from (replace(line, first=line is first) for line in lines)
-
-
-def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
-    """Yield cells that may contain names, with the name and whether register details follow it.
-
-    Covers the first page, and names with register details in the foot of the last page.
-    """
-    rests: list[Cell] = []
-    said = [other.folded for other in layout.cells]
-    for cell in layout.cells:
-        if cell.page > 1:
-            in_foot = cell.page == len(layout.pages) and cell.top >= BOTTOM * layout.pages[-1].height
-            if in_foot and (short := names.before_register(cell.text)) != cell.text:
-                yield cell, short, True
-            continue
-        low = cell.top >= TOP * layout.pages[0].height
-        brand = _brand_above(layout, cell)
-        below = names.lines_below(layout, cell) if low and len(cell.words) > names.LEAST_SPACES else iter(())
-        if (low or brand) and (owned := names.owner_of_name(cell.text, brand, next((o.text for o in below), ""))):
-            if _is_in_head(layout, owned[0]):
-                yield cell, owned[1], True
-            continue
-        name, own_entry = names.REGISTER_ENTRY.subn("", names.before_address(cell.text))
-        if (short := names.before_register(cell.text)) != cell.text:
-            name, own_entry = short, 1
-        own_entry = own_entry or (low and _is_followed_by_register(layout, cell))
-        name = names.before_remark(name)
-        if cell in rests or names.is_legal_form(cell):
-            continue
-        rest = names.rest_below(layout, cell, said)
-        rests += [rest] if rest else []
-        yield cell, f"{name} {rest.text}" if rest else name, bool(own_entry)
-
-
-def _brand_above(layout: Layout, cell: Cell) -> str:
-    """Return the name in the head that a line in lowercase or with a phrase goes on; an empty string if none."""
-    if cell.top >= TOP * layout.pages[0].height or not (cell.text[0].islower() or names.OWNED_BY.match(cell.folded)):
-        return ""
-    above = (other for row in layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells)
-    return next((other.text for other in above if names.aligned(other, cell)), "")
-
-
-def _is_followed_by_register(layout: Layout, cell: Cell) -> bool:
-    """Return whether the cell to the right has register details: a foot is often set in columns."""
-    cells = layout.rows[cell.row].cells
-    after = cells[cells.index(cell) + 1 :][:1]
-    return names.has_legal_form(cell) and any(REGISTRATION.search(other.folded) for other in after)
-
-
-def _is_in_head(layout: Layout, name: str) -> bool:
-    """Return whether a name is in the letterhead: invoices also state the trading names of payment services."""
-    heads = (cell for row in layout.rows[:ROWS_OF_A_HEAD] if row.page == 1 for cell in row.cells)
-    printed = [squeeze(cell.text) for cell in heads if cell.top < TOP * layout.pages[0].height]
-    return any(squeeze(part) in text for part in name.split(" and ") for text in printed)
-
-
-def _ends_in_amount(row: Row) -> bool:
-    """Return whether the row ends in an amount: it is a line item or a sum, even if it names a tax."""
-    last = row.cells[-1]
-    return len(row.cells) > 1 and any(amount.exact for amount in find_amounts(last.text))
-
-
-def _is_registered_below(layout: Layout, cell: Cell) -> bool:
-    """Return whether register details or tax numbers are below a name in its column, with its address."""
-    legal = bool(names.legal_form(cell.folded))
-    bottom, addressed, registered = cell.bottom, legal, False
-    for row in layout.rows[cell.row + 1 : cell.row + 1 + ROWS_OF_A_HEAD]:
-        if row.page != cell.page or row.top - bottom > GAP * cell.height or _ends_in_amount(row):
-            break
-        under = [other for other in row.cells if other.shares_column(cell)]
-        if not legal and any(_names_another(other, cell) for other in under):
-            break  # they belong to that name
-        addressed = addressed or any(names.POSTAL_CODE.search(other.folded) for other in under)
-        registered = registered or any(REGISTRATION.search(other.folded) for other in under)
-        bottom = max((other.bottom for other in under), default=bottom)
-    return addressed and registered
-
-
-def _names_another(cell: Cell, above: Cell) -> bool:
-    """Return whether a line has a name with its legal form, in large print or with its address."""
-    known = names.has_legal_form(cell) or cell.height > (1 + OF_A_LOGO) * above.height
-    return (known and names.is_name(cell.text)) or names.before_address(cell.text) != cell.text
