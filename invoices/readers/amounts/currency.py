@@ -44,6 +44,9 @@ COUNTRY_TERMS = {
     "MXN": re.compile(r"\bRFC:? ?[A-ZÑ&]{3,4}-?\d{6}"),
 }
 """Registers and taxes of one country, which its companies print."""
+GST_RATE = re.compile(r"\bGST\W{1,3}(\d+)(?:\.0+)? ?%|\b(\d+)(?:\.0+)? ?% GST\b")
+GST_COUNTRIES = {"5": "CAD", "9": "SGD", "10": "AUD", "15": "NZD"}
+"""The goods and services tax has another rate in each country whose dollars have the bare sign."""
 MAX_LABEL_WORDS = 6
 WRITTEN_OUT = {
     "EUR": re.compile(r"\beuros?\b"),
@@ -157,4 +160,5 @@ def _which_dollar(code: str, text: str) -> str:
         return code
     named = {other for other in CODE.findall(text) if other in DOLLARS}
     named = named or {currency for currency, terms in COUNTRY_TERMS.items() if terms.search(text)}
+    named = named or {GST_COUNTRIES.get(before or after, code) for before, after in GST_RATE.findall(text)}
     return named.pop() if len(named) == 1 else code
