@@ -18,6 +18,10 @@ from docrail.settings import Settings
 
 GRACE_SECONDS = 10
 """How long requests may still take when the API is stopped."""
+KEEP_ALIVE_SECONDS = 75
+"""How long a connection is kept after an answer: longer than by clients and proxies, mostly 5 and 60 s. A request that
+one of them sends while we close the connection is lost. When there are too many, idle ones are closed first.
+"""
 MOST_FILES = 65_536
 """File handles that are asked for; the system may allow fewer."""
 MOST_CONNECTIONS = 1000
@@ -43,7 +47,13 @@ def serve(api: FastAPI, settings: Settings) -> None:
     context = tls_context(settings.tls_cert, settings.tls_key)
     most = min(MOST_CONNECTIONS, raise_file_limit() // 2)
     connections, api.state.most_streams = Connections(Bounds(most)), most // STREAM_SHARE
-    config = uvicorn.Config(
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_serve(uvicorn.Server(config_of(api, connections)), api, settings, context))
+
+
+def config_of(api: FastAPI, connections: Connections) -> uvicorn.Config:
+    """Return the configuration of the server."""
+    return uvicorn.Config(
         api,
         http=connections.protocol,  # type: ignore[arg-type]  # only called
         ws="none",
@@ -51,10 +61,9 @@ def serve(api: FastAPI, settings: Settings) -> None:
         access_log=False,  # /metrics counts requests
         proxy_headers=False,  # api/middleware/boundary.py reads them
         server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    with suppress(KeyboardInterrupt):
-        asyncio.run(_serve(uvicorn.Server(config), api, settings, context))
 
 
 def raise_file_limit() -> int:

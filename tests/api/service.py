@@ -25,6 +25,7 @@ from docrail.adapters.temporal.connection import connect, find_connection
 from docrail.adapters.temporal.draining import working
 from docrail.api.app import create_app
 from docrail.api.auth import Access, current_principal
+from docrail.api.server import KEEP_ALIVE_SECONDS
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import DEFAULT_TENANT, Principal, Scope
 from docrail.services.app import App
@@ -148,7 +149,9 @@ def create_tested_api(settings: Settings) -> FastAPI:
 async def serve(settings: Settings) -> AsyncIterator[Service]:
     """Serve the API on a free port."""
     api = create_tested_api(settings)
-    server = uvicorn.Server(uvicorn.Config(api, host="127.0.0.1", port=0, log_level="warning", proxy_headers=False))
+    config = uvicorn.Config(api, host="127.0.0.1", port=0, log_level="warning", proxy_headers=False)
+    config.timeout_keep_alive = KEEP_ALIVE_SECONDS
+    server = uvicorn.Server(config)
     pool = await open_pool(settings.database_url, min_size=0, rows=ALL_ROWS)
     serving = asyncio.create_task(server.serve())
     try:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from docrail.embedded.claims import claim_port
 from tests.stack import eventually
@@ -150,3 +151,13 @@ async def test_the_file_limit_is_raised_as_far_as_it_may(tmp_path: Path) -> None
         assert raise_file_limit() == min(hard, 65_536)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_clients_give_up_idle_connections_before_the_server_does() -> None:
+    """Or else a request may be sent while the server closes its connection; many proxies wait for 60 s."""
+    from docrail.api.connections import Bounds, Connections
+    from docrail.api.server import config_of
+
+    of_clients = httpx.Limits().keepalive_expiry
+    assert of_clients is not None
+    assert config_of(FastAPI(), Connections(Bounds(1))).timeout_keep_alive > max(of_clients, 60)
