@@ -60,7 +60,7 @@ LANGUAGE = Language(
         Label.CREDIT_NUMBER: (r"c\.n\. n",),
         Label.TITLE: (
             r"(?<!.)(?:nota|rekening)(?=\W*$)",
-            r"nota(?=\W+[a-z]{1,4}[-./]?\d)",
+            r"nota(?=\W+(?:[a-z]{1,4}[-./]?\d|\d+[-./]\w))",
             r"declaratie(?=\W+(?:[a-z]{1,4}[-./]?)?\d)",
         ),
         Label.CORRECTION: ("correctie",),

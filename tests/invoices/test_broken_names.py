@@ -217,3 +217,19 @@ def test_the_foot_of_the_last_page_spells_a_logo_out() -> None:
     assert vendor(first, [(50, 400, foot)]) == "Fernlow Nurseries"
     bank = "Westmere Bank plc, High Street, Dorset. Company no. 01277310."
     assert vendor(first, [(50, 780, bank)]) == "Fernlow Nurseries"
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("Camille Rostaing", "- Entrepreneur individuel"),
+        ("Ines Vollmer", "· Einzelunternehmerin"),
+        ("Marit Oosterwegel", "| eenmanszaak"),
+        ("Régie des Eaux du Pays", "- établissement public industriel"),
+    ],
+)
+def test_a_legal_status_after_a_name_in_the_foot_makes_it_the_issuers(name: str, status: str) -> None:
+    head: list[Line] = [(50, 50, "Facture n° 26-018"), (50, 120, "Commune de Saint-Gerlin")]
+    address: list[Line] = [(50, 133, "Hôtel de Ville, 1 place de la Mairie, 17780 Saint-Gerlin")]
+    foot: list[Line] = [(50, 560, f"{name} {status}"), (50, 573, "7 venelle du Puits, 17600 Le Gua")]
+    assert vendor([*head, *address, *foot, (50, 586, "SIRET 83320441500214")]) == name

@@ -118,6 +118,13 @@ def lines(*texts: str) -> list[Line]:
         (["Facture du 3 juillet 2026", "n° 1 207 448 619-07"], "1 207 448 619-07"),
         (["Nota | V26-0219"], "V26-0219"),
         (["Rekening | : 2026031"], "2026031"),
+        (["Declaratie 26.11"], "26.11"),
+        (["Rechnung 26.11"], "26.11"),
+        (["Rechnung 119.00"], None),
+        (["Facture 26.11 EUR"], None),
+        (["Nota 2026-L-0418"], "2026-L-0418"),
+        (["Nota 26/118"], "26/118"),
+        (["Nota 12-03-2026"], None),
     ],
 )
 def test_the_number_is_the_documents_own(texts: list[str], number: str | None) -> None:

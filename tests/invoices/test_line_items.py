@@ -325,3 +325,90 @@ def test_one_line_without_a_head_or_cents_is_the_sum_below_it() -> None:
     (line,) = lines_of("Consulting in March | 1500", "Total EUR | 1500", edges=(50, 480))
     assert (line.description, line.amount) == ("Consulting in March", Decimal(1500))
     assert not lines_of("Customer | 1500", "Total EUR | 1700", edges=(50, 480))
+
+
+PARTS = ("Oil | 5,2 | 9,85 | 51,22", "Filter | 1 | 12,40 | 12,40")
+WORK = ("Fit the filter | 0,5 | 44,00 | 22,00", "Drain the oil | 0,6 | 44,00 | 26,40")
+
+
+@pytest.mark.parametrize(
+    "sums",
+    [
+        ("| All parts || 63,62", "| All work || 48,40", "| Parts and work || 112,02", "| Waste oil || 3,50"),
+        ("All parts ||| 63,62", "All work | 1,1 || 48,40", "", "|| Waste oil | 3,50"),
+        ("", "", "Side words | Both || 112,02", "more of them | Waste oil || 3,50"),
+        ("All parts ||| 63,62", "", "", "Work on Saturday | 1 | 3,50 | 3,50"),
+    ],
+    ids=["groups and all", "groups, hours added up", "all, next to a text", "a line that counts after a group"],
+)
+def test_sums_by_any_name_and_what_is_added_to_them_are_no_lines(sums: tuple[str, ...]) -> None:
+    parts, work, both, more = sums
+    rows = [*PARTS, parts, *WORK, work, both, more, "Net ||| 115,52"]
+    assert len(lines_of(HEADER, *filter(None, rows))) == 4 + ("Saturday" in more)
+
+
+def test_a_row_of_the_price_of_those_before_it_is_a_line_if_the_net_includes_it() -> None:
+    rows = ("Setup ||| 50.00", "Hosting ||| 50.00", "Support ||| 100.00", "Domain ||| 12.00")
+    assert len(lines_of(HEADER, *rows, "Net ||| 212.00")) == 4
+
+
+def test_what_follows_the_sum_of_a_group_is_a_line_where_lines_begin() -> None:
+    rows = ("Attendance | 1.2 | 285.00 | 342.00", "Drafting | 2 | 165.00 | 330.00", "Profit costs ||| 672.00")
+    paid = ("Search fee ||| 6.00", "Bank charge ||| 35.00", "Net ||| 713.00")
+    assert len(lines_of(HEADER, *rows, "Disbursements", *paid)) == 4
+    assert len(lines_of(HEADER, *rows, *paid)) == 4
+
+
+def test_sums_by_any_name_in_a_credit_note_are_no_lines() -> None:
+    rows = ("Bricks | -1 | 412.00 | -412.00", "Sand | -2 | 62.40 | -124.80", "Goods taken back ||| -536.80")
+    assert len(lines_of(HEADER, *rows, "|| Restocking | 55.62", "Net ||| -481.18")) == 2
+
+
+def test_a_list_without_heads_ends_at_its_sum_by_any_name() -> None:
+    trips = ("04/05 | Gent - Lille | 24 pal. | 685,00", "06/05 | Lille - Gent | empty | 240,00")
+    sums = ("|| All trips | 925,00", "|| Fuel 8,7 % | 80,48", "|| Net | 1.005,48", "|| VAT | 0,00")
+    assert len(lines_of(*trips, *sums, edges=(50, 110, 300, 480))) == 2
+
+
+def test_a_discount_below_the_sum_is_not_taken_off_the_sum() -> None:
+    rows = (*LINES, "Somme des travaux ||| 200.00", "Remise 5 % ||| -10.00", "Total HT ||| 190.00")
+    assert [line.amount for line in lines_of(HEADER, *rows)] == [Decimal(125), Decimal(75)]
+
+
+@pytest.mark.parametrize("name", ["VAT", "Btw", "MwSt", "Total"])
+def test_a_table_of_taxes_next_to_the_sums_has_no_lines(name: str) -> None:
+    taxes = ("Rates | Over | Goods | 200.00", f"Low 9 % | 125.00 | {name} | 27.00", "High 21 % | 75.00 || ")
+    assert len(lines_of(HEADER, *LINES, *taxes, "|| Invoice total | 227.00")) == 2
+
+
+def test_sums_next_to_the_head_of_a_table_of_taxes_are_no_lines() -> None:
+    rows = ("Bricks | 2 | 300.00 | 570.00", "Pallets | 3 | 18.00 | 43.01")
+    sums = ("VAT code | Rate | Goods returned | 613.01", "1 | 20.00 | Less handling | -55.62", "|| Net credit | 557.39")
+    assert [line.amount for line in lines_of(HEADER, *rows, *sums)] == [Decimal("570.00"), Decimal("43.01")]
+
+
+def test_words_in_a_column_next_to_the_lines_do_not_end_them() -> None:
+    rows = (
+        "Last bill | 148.36 | Service | 29.50",
+        "|| Energy | 120.95",
+        "Your use at a glance",
+        "|| Yard light | 9.75",
+    )
+    more = ("kWh | per day | Before tax | 160.20", "1,284 | 42.8 | State tax 5 % | 8.01", "|| Total | 168.21")
+    assert len(lines_of(*rows, *more, edges=(50, 120, 280, 480))) == 3
+
+
+@pytest.mark.parametrize(
+    "count", ["8,420 words x €0.10", "8,420 x 0.10", "8,420 words @ $ 0.10", "8,420 words \u00d7 0.10"]
+)
+@pytest.mark.parametrize("ruling", ["----------", "====="])
+def test_words_above_a_count_and_a_ruling_below_it_belong_to_the_lines(count: str, ruling: str) -> None:
+    guide = [(50, 200, "Museum guide"), (62, 214, count), (480, 214, "842.00")]
+    proof = [(50, 228, "Second proof"), (62, 242, "3.5 hours x €42.00"), (480, 242, "147.00")]
+    drawn = layout([*guide, *proof, (480, 256, ruling), *table("Total | 989.00", top=270, edges=(50, 480))])
+    assert len(find_line_items(drawn, find_money(drawn))) == 2
+
+
+def test_a_discount_in_a_list_without_heads_is_no_line() -> None:
+    rows = ("Calls | 14 min. | 3.92", "Data | 118 MB | 11.80", "Bundle discount | | -2.00", "Net | | 13.72")
+    assert len(lines_of(*rows, edges=(50, 300, 480))) == 2

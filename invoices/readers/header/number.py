@@ -40,6 +40,8 @@ OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|TVA|BTW|IVA|UID|SIRET|SIR
 RECEIPT = re.compile(r"receipt|quittung|recibo|recu|ricevuta|voucher")
 """Labels that name another document if an invoice number is present as well."""
 DECIMAL = re.compile(r"\d+[.,]\d\d$")
+YEARLY = re.compile(r"\d\d\.\d\d")
+"""A number of a year and a count, if it is all that follows the title: `Declaratie 26.11`."""
 DATE_HEAD = re.compile(r"\W*(?:date|datum|fecha|data)\W*|.*(?:emitida|emise|emessa|issued|ausgestellt).*")
 DATE_LABEL = re.compile(rf"{DATE_HEAD.pattern}|\W*(?:{vocabulary.ISSUE_DATE.pattern})")
 TITLE_WORDS, SENTENCE_WORDS = 6, 8
@@ -246,7 +248,8 @@ def _number_at(
         return
     value = match.group().rstrip(".-/")
     lone = basis is NumberAt.LABEL and value.isdigit() and LONE.match(text, match.end())  # the first invoices of all
-    if OTHER_NUMBER.match(value) or not (lone or _is_number(value)):
+    counted = basis is NumberAt.TITLE and labelled.leads and YEARLY.fullmatch(text)
+    if OTHER_NUMBER.match(value) or not (lone or counted or _is_number(value)):
         return
     if not any(date.start < match.end() for date in find_dates(text)):
         yield NumberCandidate(value, labelled, basis, charged, corrected)

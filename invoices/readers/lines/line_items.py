@@ -5,6 +5,7 @@ Amounts carried over from page to page (`A reporter`, `Riporto`) are recognized 
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import accumulate, chain, islice, pairwise
@@ -22,6 +23,7 @@ from docrail.invoices.readers.lines.numbers import (
     Columns,
     Numbers,
     apart,
+    before_rate,
     descriptions,
     rate_of,
     read_numbers,
@@ -36,11 +38,13 @@ from docrail.invoices.readers.lines.tables import (
 )
 from docrail.invoices.values.folding import fold
 
-COUNTED = re.compile(r"(?:^|\s)[x\u00d7*@]\s?\d|\d\s?[x\u00d7*@](?:\s|$)", re.IGNORECASE)
-"""A count or a price: `2 x 3,25`."""
+COUNTED = re.compile(r"(?:^|\s)[x\u00d7*@]\s?(?:[^\w\s]\s?)?\d|\d\s?[x\u00d7*@](?:\s|$)", re.IGNORECASE)
+"""A count or a price: `2 x 3,25`, `850 words x €0.11`."""
 GOODS = re.compile(r"\d{1,3} [^\W\d_]{3,}")
 LEAST_LINES = 2
 """Fewest lines before a carried-over sum: an amount equal to a single line may be another line of the same price."""
+INDENT = 9.0
+"""Points by which the words of a line may be to the right or left of those of another."""
 MAX_CHOICES = 12
 """Most combinations of omitted lines to try."""
 
@@ -55,6 +59,10 @@ class _Line:
     extra: bool = False
     """Shipping, a surcharge, a tax or a row without a quantity: a line only if the net includes it."""
     row: int = 0
+    begin: float = 0.0
+    """Left edge of its first words; of a sum it may be a text next to the sums."""
+    name: float = 0.0
+    """Left edge of the words closest to its amount."""
 
 
 def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[LineItem, ...]:
@@ -63,9 +71,17 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     carried = carried_over([line.item for line in every])
     lines = [line for index, line in enumerate(every) if index not in carried]
     sums = {abs(money.value) for money in amounts if money.role in SUMS} - {every[n].item.amount for n in carried}
+    chosen = _above_their_sums(lines, sums) or _choose(layout, _without_a_last_sum(lines), amounts, sums)
+    counted = any(line.item.unit_price is not None for line in chosen)  # then discounts have no price
+    return tuple(line.item for line in chosen if not ((line.listed or counted) and _is_taken_off(line.item)))
+
+
+def _choose(
+    layout: Layout, lines: list[_Line], amounts: Sequence[Money], sums: AbstractSet[Decimal]
+) -> Sequence[_Line]:
+    """Return the lines of the tables, or rows elsewhere if only they add up to a sum."""
     nets = {abs(money.value) for money in amounts if money.role is Role.NET}
     headed = {abs(money.value) for money in amounts if money.exact and money.column in SUMS}
-    lines = _without_their_sum(lines, sums)
     plain = [line for line in lines if not line.extra]
     adjustments = {abs(money.value) for money in amounts if money.role is Role.ADJUSTMENT}
     added = _adding_up(plain, sums, adjustments)
@@ -73,10 +89,14 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     if _sum(chosen) not in sums:
         above = _above_their_sum(layout, headed | sums) or _above_tax_and_total(layout, amounts)
         longer = _charging(above) > _charging(chosen)
+        above = [] if _begins_with_the_sum(above, chosen) else above
         chosen = above if above and (longer or _sum(chosen) not in headed) else chosen
-    chosen = chosen or _above_a_number_like_it(layout) or _alone_above_its_sum(layout)
-    counted = any(line.item.unit_price is not None for line in chosen)  # then discounts have no price
-    return tuple(line.item for line in chosen if not ((line.listed or counted) and _is_taken_off(line.item)))
+    return chosen or _above_a_number_like_it(layout) or _alone_above_its_sum(layout)
+
+
+def _begins_with_the_sum(rows: Sequence[_Line], lines: Sequence[_Line]) -> bool:
+    """Return whether the rows are the sum of the lines above them and what is added to it or taken off."""
+    return bool(rows and lines) and rows[0].row > lines[-1].row and rows[0].item.amount == _sum(lines)
 
 
 def _is_taken_off(item: LineItem) -> bool:
@@ -85,20 +105,46 @@ def _is_taken_off(item: LineItem) -> bool:
     return less and role_of(fold(item.description)) is Role.ADJUSTMENT
 
 
-def _without_their_sum(lines: list[_Line], sums: Collection[Decimal]) -> list[_Line]:
-    """Omit a line that only adds up those before it, whatever it is called.
+def _above_their_sums(lines: Sequence[_Line], sums: Collection[Decimal]) -> Sequence[_Line]:
+    """Return the lines without the rows that only add up others, whatever they are called; else an empty list.
 
-    It is the last line, or the others add up to a named sum.
+    All but these rows make a named sum. What follows the last of them is a line where lines begin; with its name
+    elsewhere, as those of sums are, it is charged on the whole, such as freight or a surcharge.
     """
     plain = [line for line in lines if not line.extra]
-    if _sum(plain) in sums:
-        return lines
-    for index, line in enumerate(plain[LEAST_LINES:], LEAST_LINES):
-        adds_up = line.item.quantity is None and line.item.amount == _sum(plain[:index])
-        others = [other for other in plain if other is not line]
-        if adds_up and (line is plain[-1] or (line.item.amount not in sums and _sum(others) in sums)):
-            return [other for other in lines if other is not line]
-    return lines
+    for some in () if _sum(plain) in sums else (plain, lines):
+        adding = _adding_up_others(some)
+        others = [line for line in some if line not in adding]
+        if adding and _sum(others) in sums:
+            first, end = others[0].begin, adding[-1].row
+            goes_on = {line.row for line in plain if abs(line.name - first) < INDENT}
+            return [line for line in others if line.row < end or line.row in goes_on]
+    return []
+
+
+def _without_a_last_sum(lines: list[_Line]) -> list[_Line]:
+    """Omit the last line if it counts nothing and adds up the others, although no sum confirms it."""
+    plain = [line for line in lines if not line.extra]
+    last = plain[-1:] if len(plain) > LEAST_LINES and plain[-1].item.quantity is None else []
+    return [line for line in lines if line not in last] if last and _sum(last) == _sum(plain[:-1]) else lines
+
+
+def _adding_up_others(lines: Sequence[_Line]) -> Sequence[_Line]:
+    """Return the rows that count nothing and add up the lines since the last such row, or all before."""
+    adding = []
+    made, group = Decimal(0), Decimal(0)
+    for line in lines:
+        amount = line.item.amount or Decimal(0)
+        if amount and amount in (made, group) and not _counts(line):
+            adding.append(line)
+            group = Decimal(0)
+        else:
+            made, group = made + amount, group + amount
+    return adding
+
+
+def _counts(line: _Line) -> bool:
+    return line.item.quantity is not None and line.item.unit_price is not None
 
 
 def _charging(lines: Sequence[_Line]) -> int:
@@ -197,12 +243,22 @@ def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
         charge = None if is_sum(row) else last_amount(row)
         line = charge and (_summed_line(layout, row, charge) or _under_its_words(layout, row, charge))
         if lines and not line:
-            if goes_on(row, layout.rows[lines[-1].row]) or _heads_a_count(layout, row):
+            if (
+                _is_beside(layout, row, lines)
+                or goes_on(row, layout.rows[lines[-1].row])
+                or _heads_a_count(layout, row)
+            ):
                 continue
             yield lines, row
         lines = [*lines, line] if line else []
     if lines:
         yield lines, layout.rows[-1]
+
+
+def _is_beside(layout: Layout, row: Row, lines: Sequence[_Line]) -> bool:
+    """Return whether the row is a ruling or only has words of a column to the left of the lines."""
+    left = max(layout.rows[line.row].cells[0].left for line in lines)
+    return row.cells[-1].right < left or not any(map(str.isalnum, row.text))
 
 
 def _under_its_words(layout: Layout, row: Row, charge: Charge) -> _Line | None:
@@ -228,17 +284,20 @@ def _summed_line(layout: Layout, row: Row, charge: Charge) -> _Line | None:
 
 def _lines(layout: Layout, table: Table) -> Iterator[_Line]:
     held: _Line | None = None
+    made: list[Decimal] = []
     charges = charges_of(table)
     taken = {charge.row.number for charge in charges}
     for charge in charges:
         before = [cell for cell in charge.row.cells if cell.left < charge.cell.left] or apart(charge.cell)
-        if held is not None and _is_discount(charge, before, held):
+        is_sum_of_lines = held is not None and len(made) >= LEAST_LINES and held.item.amount == sum(made)
+        if held is not None and not is_sum_of_lines and _is_discount(charge, before, held):
             amount = (held.item.amount or Decimal(0)) + charge.amount.value
             held = replace(held, item=held.item.model_copy(update={"amount": amount}))
             continue
         line = _line(layout, table, charge, _with_words(table, charge, before, taken))
         if line:
             if held is not None:
+                made.append(held.item.amount or Decimal(0))
                 yield held
             held = line
     if held is not None:
@@ -262,7 +321,8 @@ def _line(layout: Layout, table: Table, charge: Charge, cells: Sequence[Cell]) -
     description = max(described, key=len)
     numbers = read_numbers(cells, charge.amount.value, table.columns, description)
     numbered = bool(NUMBERED.match(cells[0].text))
-    charged = _is_charged(table, description, numbers, numbered=numbered)
+    is_next = len(described) > 1 and role_of(cells[-1].folded) in (*SUMS, Role.TAX)  # to words of another block
+    charged = (numbers.agree or not is_next) and _is_charged(table, description, numbers, numbered=numbered)
     called = role_of(fold(description))
     if not charged and (called in SUMS or (called is Role.TAX and not table.headed)):
         return None
@@ -276,7 +336,9 @@ def _line(layout: Layout, table: Table, charge: Charge, cells: Sequence[Cell]) -
         box=box_around(layout, [*cells, charge.cell]),
     )
     sure, number = numbers.agree or numbered, charge.row.number
-    return _Line(item, sure=sure, listed=table.summed and len(cells) == 1, extra=not charged, row=number)
+    listed = (table.summed or not table.headed) and sum(any(map(str.isalnum, cell.text)) for cell in cells) == 1
+    words = [cell.left for cell in cells if before_rate(cell.text) in described]
+    return _Line(item, sure, listed, extra=not charged, row=number, begin=words[0], name=words[-1])
 
 
 def _counted_goods(layout: Layout, row: Row, cells: Sequence[Cell]) -> list[str]:

@@ -196,7 +196,7 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
             continue
         name = printed + legal_form_below(layout, cell, printed)
         short = squeeze(name)
-        legal = bool(names.legal_form(fold(name)))
+        legal = bool(names.legal_form(fold(name)) or names.STATUS.search(cell.folded))
         registered = own_entry or (len(short) > LOGO and _is_registered_below(layout, cell))
         known = registered or owned or short in on_the_net
         if place >= TOP and not (known or (legal and (place >= BOTTOM or short.startswith(above)))):
@@ -242,6 +242,8 @@ def _printed_names(layout: Layout, known: Print) -> Iterator[tuple[Cell, str, bo
         name, own_entry = names.REGISTER_ENTRY.subn("", names.before_address(cell.text))
         if (short := names.before_register(cell.text)) != cell.text:
             name, own_entry = short, 1
+        if status := names.STATUS.search(cell.folded):
+            name, own_entry = cell.text[: status.start()], 1
         own_entry = own_entry or (low and _is_followed_by_register(layout, cell))
         name = names.before_remark(name)
         if cell in rests or names.is_legal_form(cell):

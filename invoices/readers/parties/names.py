@@ -50,6 +50,11 @@ WHOLE_FORM = re.compile(
     r"(?i:[\s,](?:limited|company|incorporated|corporation|gmbh|ag|kg|llc|llp|plc|sarl|sas|sa|sl|srl|spa|bv|nv)\.$)"
 )
 """A legal form at the end, with a full stop that does not belong to an abbreviation."""
+STATUS = re.compile(
+    r"\s+[-\u2013\u2014|\u00b7\u2022]\s+(?:entrepreneure? individuel(?:le)?|etablissement public|eenmanszaak|"
+    r"einzelunternehme(?:n|r(?:in)?)|(?:ditta|impresa) individuale|sole trader|empresari[ao] individual)(?![a-z])"
+)
+"""The legal status of a person or a public body, after the name: a legal form for those that have none."""
 REGISTER_ENTRY = re.compile(
     r"\s*(?:\((?:\w[\w.]{0,9}[\s:.]{1,3}){0,2}(?:\d ?){5,}\W?[A-Z]\)|\s\d{5,}-[A-Z]\b\)?)(?:\s*\([^)]*\))?\s*$"
     r"|\s*\((?:registered|reg\.)[^)]*\)\s*$"
