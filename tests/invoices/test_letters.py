@@ -1,4 +1,4 @@
-"""In letters without labels, the vendor and the buyer are known by where the addresses are, and names are read whole."""
+"""In letters without labels, the vendor and the buyer are known by where addresses are, and names are read whole."""
 
 import pytest
 

@@ -244,7 +244,7 @@ def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
         line = charge and (_summed_line(layout, row, charge) or _under_its_words(layout, row, charge))
         if lines and not line:
             if (
-                _is_beside(layout, row, lines)
+                _is_next_to(layout, row, lines)
                 or goes_on(row, layout.rows[lines[-1].row])
                 or _heads_a_count(layout, row)
             ):
@@ -255,7 +255,7 @@ def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
         yield lines, layout.rows[-1]
 
 
-def _is_beside(layout: Layout, row: Row, lines: Sequence[_Line]) -> bool:
+def _is_next_to(layout: Layout, row: Row, lines: Sequence[_Line]) -> bool:
     """Return whether the row is a ruling or only has words of a column to the left of the lines."""
     left = max(layout.rows[line.row].cells[0].left for line in lines)
     return row.cells[-1].right < left or not any(map(str.isalnum, row.text))
