@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, Response, expect
 
 from deploy.node import CONSOLE
@@ -21,6 +22,11 @@ from tests.stack import eventually
 Scheme = Literal["light", "dark"]
 DESKTOP, LAPTOP, PHONE = (1440, 900), (1024, 768), (390, 844)
 """The sizes of window in which pages are looked at."""
+LOOKS = pytest.mark.parametrize(("scheme", "size"), [("light", DESKTOP), ("dark", LAPTOP)], ids=["light", "dark"])
+"""Each theme and each window once: colours do not depend on the window, nor the layout on the theme."""
+LOOKS_WITH_PHONE = pytest.mark.parametrize(
+    ("scheme", "size"), [("light", DESKTOP), ("dark", LAPTOP), ("light", PHONE)], ids=["light", "dark", "phone"]
+)
 TIMEOUT_SECONDS = 60
 """Tests of servers run at the same time, on few cores."""
 expect.set_options(timeout=TIMEOUT_SECONDS * 1000)

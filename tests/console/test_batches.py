@@ -3,11 +3,10 @@
 import uuid
 from pathlib import Path
 
-import pytest
 from playwright.async_api import Browser, Route, expect
 
 from tests.api.test_batches import QUICK, act, order, packed, publish, send_zip, some, until
-from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, visit
+from tests.console.site import LOOKS, Scheme, Site, Visitor, Watch, axe, screenshot, visit
 
 BROKEN = {
     **QUICK,
@@ -104,8 +103,7 @@ async def test_a_batch_is_cancelled_after_a_question(site: Site, visitor: Visito
     await expect(page.get_by_role("button", name="2 Cancelled")).to_be_visible()
 
 
-@pytest.mark.parametrize("size", [DESKTOP, LAPTOP], ids=["desktop", "laptop"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@LOOKS
 async def test_the_pages_are_accessible_in_both_themes(
     browser: Browser, site: Site, pictures: Path, scheme: Scheme, size: tuple[int, int]
 ) -> None:

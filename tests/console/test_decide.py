@@ -3,11 +3,10 @@
 from pathlib import Path
 from uuid import uuid4
 
-import pytest
 from playwright.async_api import Browser, Page, expect
 
 from docrail.dag.values.json_values import Json
-from tests.console.site import DESKTOP, LAPTOP, PHONE, Scheme, Site, Visitor, Watch, axe, screenshot, tab_to, visit
+from tests.console.site import LOOKS_WITH_PHONE, Scheme, Site, Visitor, Watch, axe, screenshot, tab_to, visit
 from tests.console.test_review import invoice_pdf
 from tests.stack import eventually
 
@@ -255,8 +254,7 @@ async def test_scripts_in_what_is_shown_are_text(site: Site, visitor: Visitor) -
     await expect(page.get_by_role("link", name="<script>")).to_be_visible()
 
 
-@pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@LOOKS_WITH_PHONE
 async def test_it_looks_right_and_axe_finds_nothing_serious(
     browser: Browser, site: Site, pictures: Path, scheme: Scheme, size: tuple[int, int]
 ) -> None:

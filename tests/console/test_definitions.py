@@ -3,12 +3,11 @@
 from pathlib import Path
 from uuid import uuid4
 
-import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Scope
-from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, visit
+from tests.console.site import LOOKS, Scheme, Site, Visitor, Watch, axe, screenshot, visit
 from tests.console.test_shell import key_of, sign_in
 
 
@@ -240,8 +239,7 @@ async def test_a_reader_is_shown_no_actions(browser: Browser, guarded_site: Site
     assert watch.found() == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, LAPTOP])
+@LOOKS
 async def test_definitions_have_no_serious_finding_of_axe(
     browser: Browser, site: Site, pictures: Path, scheme: Scheme, size: tuple[int, int]
 ) -> None:

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from playwright.async_api import Browser, Page, expect
 
 from docrail.dag.values.json_values import Json
@@ -14,7 +13,7 @@ from tests.api.invoices import e_invoice
 from tests.api.reviewing import Reviewer, reading, said, waiting
 from tests.api.test_corrections import correct
 from tests.api.test_exports import CSV, ended, ordered
-from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, visit
+from tests.console.site import LOOKS, Scheme, Site, Visitor, Watch, axe, screenshot, visit
 
 
 async def story(site: Site) -> Json:
@@ -85,8 +84,7 @@ async def test_a_document_that_does_not_exist_says_so(visitor: Visitor) -> None:
     await expect(page.get_by_role("alert").get_by_text("Not found")).to_be_visible()
 
 
-@pytest.mark.parametrize("size", [DESKTOP, LAPTOP], ids=["desktop", "laptop"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@LOOKS
 async def test_the_page_is_accessible_in_both_themes(
     browser: Browser, site: Site, pictures: Path, scheme: Scheme, size: tuple[int, int]
 ) -> None:

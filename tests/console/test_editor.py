@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
 from docrail.dag.values.json_values import Json
-from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, visit
+from tests.console.site import LOOKS, Scheme, Site, Visitor, Watch, axe, screenshot, visit
 from tests.console.test_runs import place_at_rest
 
 TEXT = """\
@@ -236,8 +236,7 @@ async def test_tests_run_before_publishing_and_say_what_they_found(
     assert (await site.service.http.get(f"/v1/definitions/{published}")).json()["version"] == 1
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, LAPTOP])
+@LOOKS
 async def test_the_editor_has_no_serious_finding_of_axe(
     browser: Browser, site: Site, pictures: Path, scheme: Scheme, size: tuple[int, int]
 ) -> None:

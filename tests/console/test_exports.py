@@ -15,7 +15,7 @@ from playwright.async_api import Browser, Download, Page, expect
 
 from docrail.invoices.model import FieldValue
 from tests.api.reviewing import Reviewer, reading, said, waiting
-from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, visit
+from tests.console.site import LOOKS, Scheme, Site, Visitor, Watch, axe, screenshot, visit
 
 HOSTILE = "=cmd|'/C'!A0 \u202egpj.exe <img src=x onerror=alert(1)> " + "x" * 10_000
 
@@ -148,8 +148,7 @@ async def test_a_webhook_that_is_not_allowed_fails_with_the_reason(site: Site, v
     await expect(earlier.get_by_text("192.0.2.1").first).to_be_visible()
 
 
-@pytest.mark.parametrize("size", [DESKTOP, LAPTOP], ids=["desktop", "laptop"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@LOOKS
 async def test_the_page_is_accessible_in_both_themes(
     browser: Browser, site: Site, pictures: Path, scheme: Scheme, size: tuple[int, int]
 ) -> None:

@@ -4,11 +4,10 @@ from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
-import pytest
 from playwright.async_api import Browser, expect
 
 from docrail.dag.values.json_values import Json
-from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, tab_to, visit
+from tests.console.site import LOOKS, Scheme, Site, Visitor, Watch, axe, screenshot, tab_to, visit
 from tests.stack import eventually
 
 
@@ -105,8 +104,7 @@ async def test_selected_failures_are_retried_or_dismissed_together(visitor: Visi
     await expect(group).to_be_hidden()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, LAPTOP])
+@LOOKS
 async def test_failures_have_no_serious_finding_of_axe(
     browser: Browser, site: Site, pictures: Path, scheme: Scheme, size: tuple[int, int]
 ) -> None:

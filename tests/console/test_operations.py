@@ -20,7 +20,7 @@ from docrail.services.triggers.service import create_trigger
 from docrail.services.usage.models import Use
 from docrail.services.usage.repository import record_use
 from tests.api.service import SLOW
-from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, tab_to, visit
+from tests.console.site import LOOKS, Scheme, Site, Visitor, Watch, axe, screenshot, tab_to, visit
 from tests.stack import Servers, eventually
 
 PARTS = ("fleet", "limits", "triggers", "schedules", "usage", "quotas", "keys", "sessions", "tenants", "audit")
@@ -460,8 +460,7 @@ async def test_a_person_sees_the_parts_that_their_scopes_allow(guarded_site: Sit
     ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, LAPTOP])
+@LOOKS
 async def test_no_part_has_a_serious_finding_of_axe(
     browser: Browser, furnished: Site, pictures: Path, scheme: Scheme, size: tuple[int, int]
 ) -> None:

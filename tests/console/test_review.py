@@ -18,7 +18,7 @@ from docrail.services.access.service import create_key
 from docrail.services.documents.repository.documents import insert_document
 from tests.api.customer import unique
 from tests.api.reviewing import open_item
-from tests.console.site import DESKTOP, LAPTOP, Scheme, Site, Visitor, Watch, axe, screenshot, visit
+from tests.console.site import LOOKS, Scheme, Site, Visitor, Watch, axe, screenshot, visit
 from tests.invoices.documents import make_pdf, pdf_bytes
 from tests.postgres import new_document_id
 from tests.stack import eventually
@@ -571,8 +571,7 @@ async def has_claim(item: Item, name: str | None) -> bool:
     return bool((await item.state())["claimed_by"] == name)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, LAPTOP])
+@LOOKS
 async def test_the_page_has_no_serious_finding_of_axe(
     browser: Browser, site: Site, pictures: Path, scheme: Scheme, size: tuple[int, int]
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Browser, FloatRect, Locator, Page, Route, expect
 
 from docrail.dag.values.json_values import Json
-from tests.console.site import DESKTOP, LAPTOP, PHONE, Scheme, Site, Visitor, Watch, axe, screenshot, visit
+from tests.console.site import LOOKS_WITH_PHONE, Scheme, Site, Visitor, Watch, axe, screenshot, visit
 from tests.stack import eventually
 
 SUPPLIER: dict[str, Json] = {
@@ -293,8 +293,7 @@ async def shown_run(site: Site) -> str:
     return run_id
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE])
+@LOOKS_WITH_PHONE
 async def test_runs_have_no_serious_finding_of_axe(
     browser: Browser, site: Site, shown_run: str, pictures: Path, scheme: Scheme, size: tuple[int, int]
 ) -> None:

@@ -8,7 +8,7 @@ from playwright.async_api import Browser, Page, Route, expect
 
 from docrail.services.access.models import Principal, Scope
 from docrail.services.access.service import create_key
-from tests.console.site import DESKTOP, LAPTOP, PHONE, Scheme, Site, Visitor, Watch, axe, focused, screenshot, visit
+from tests.console.site import LOOKS_WITH_PHONE, Scheme, Site, Visitor, Watch, axe, focused, screenshot, visit
 
 PAGES = ("Inbox", "Decisions", "Exports", "Batches", "Runs", "Failures", "Definitions", "Operations")
 
@@ -169,8 +169,7 @@ async def test_a_server_that_does_not_answer_is_named_and_asked_again(visitor: V
     await expect(page.get_by_role("heading", level=1, name="Inbox")).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, LAPTOP, PHONE])
+@LOOKS_WITH_PHONE
 async def test_the_frame_has_no_serious_finding_of_axe(
     browser: Browser, site: Site, pictures: Path, scheme: Scheme, size: tuple[int, int]
 ) -> None:
