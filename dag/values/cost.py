@@ -2,9 +2,9 @@
 
 from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json
 
-MAX_WORK = 500_000
-"""Units of work of one template, all its expressions together. A unit takes about a microsecond, and Temporal allows a
-worker two seconds for a turn of a run, in which several steps may begin."""
+MAX_WORK = 300_000
+"""Units of work of one template, all its expressions together. A unit takes about a microsecond, on a slow and busy
+machine up to six, and Temporal allows a worker two seconds for a turn of a run, in which several steps may begin."""
 
 BYTES_PER_STEP = 64
 """Bytes that are compared or produced in the time of one unit (measured on lists of numbers)."""
