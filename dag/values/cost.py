@@ -9,11 +9,11 @@ machine up to six, and Temporal allows a worker two seconds for a turn of a run,
 BYTES_PER_STEP = 64
 """Bytes that are compared or produced in the time of one unit (measured on lists of numbers)."""
 
-_CONTAINERS = (dict, list, tuple)
-
 MAX_MADE_BYTES = 6 * MAX_VALUE_BYTES
 """Bytes that one template may produce: as much as the largest list takes (map_items.py). It is far more than a config
 may have, but small enough to measure."""
+
+_CONTAINERS = (dict, list, tuple)
 
 
 class ExpressionError(Exception):

@@ -149,9 +149,16 @@ def create_tested_api(settings: Settings) -> FastAPI:
 async def serve(settings: Settings) -> AsyncIterator[Service]:
     """Serve the API on a free port."""
     api = create_tested_api(settings)
-    config = uvicorn.Config(api, host="127.0.0.1", port=0, log_level="warning", proxy_headers=False)
-    config.timeout_keep_alive = KEEP_ALIVE_SECONDS
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            api,
+            host="127.0.0.1",
+            port=0,
+            log_level="warning",
+            proxy_headers=False,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        )
+    )
     pool = await open_pool(settings.database_url, min_size=0, rows=ALL_ROWS)
     serving = asyncio.create_task(server.serve())
     try:

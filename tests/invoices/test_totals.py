@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from docrail.invoices.facts import Source
 from docrail.invoices.readers.amounts.currency import find_currency
 from docrail.invoices.readers.amounts.money import Role, find_money, role_of
 from docrail.invoices.readers.amounts.sums import Totals
@@ -231,6 +232,7 @@ def test_nothing_is_called_the_total_because_it_is_large() -> None:
         (["Total $100.00", "All prices in CAD"], "CAD"),
         (["Total $100.00", "ABN 62 118 447 209"], "AUD"),
         (["Total $100.00", "ABN 62 118 447 209", "All prices in USD"], "USD"),
+        (["Total US$ 100.00", "ABN 62 118 447 209"], "USD"),
         (["Total $100.00", "GST/HST 12345 6789 RT0001"], "CAD"),
         (["Total $100.00", "RFC: XAX010101000"], "MXN"),
         (["Total $100.00", "See RFC 2822"], "USD"),
@@ -256,6 +258,13 @@ def test_the_currency_is_the_one_of_the_document(lines: list[str], currency: str
     drawn = layout([(50, 100 + 20 * row, text) for row, text in enumerate(lines)])
     amounts = find_money(drawn)
     assert find_currency(Finder(drawn), amounts, solve_totals(amounts)).value == currency
+
+
+def test_a_dollar_that_terms_of_a_country_name_is_less_certain_than_one_with_a_code() -> None:
+    """The terms may be the customer's."""
+    drawn = layout([(50, 100, "Total $100.00"), (50, 120, "ABN 62 118 447 209")])
+    amounts = find_money(drawn)
+    assert find_currency(Finder(drawn), amounts, solve_totals(amounts)).source is Source.TEXT_PATTERN
 
 
 @pytest.mark.parametrize(

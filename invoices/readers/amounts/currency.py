@@ -36,6 +36,7 @@ SHOUTED_WORDS = 2
 """Most words of an all-capitals cell in which a code still stands out."""
 DOLLARS = frozenset({"USD", "CAD", "AUD", "NZD", "HKD", "SGD", "MXN"})
 """Currencies that a bare dollar sign may mean; a code elsewhere in the document decides, or else COUNTRY_TERMS."""
+AMERICAN_DOLLAR = "US$"
 COUNTRY_TERMS = {
     "AUD": re.compile(r"\bA\.?[BC]\.?N\b"),
     "CAD": re.compile(r"\b(?:HST|QST)\b"),
@@ -64,7 +65,8 @@ def find_currency(finder: Finder, amounts: Sequence[Money], totals: Totals) -> F
         if named:
             best = Counter(code for code, _ in named).most_common(1)[0][0]
             cell = next(cell for code, cell in named if code == best)
-            return found(layout, _which_dollar(best, layout.text), cell, source)
+            code, source = _which_dollar(best, source, layout.text)  # noqa: PLW2901
+            return found(layout, code, cell, source)
     return FieldValue()
 
 
@@ -154,11 +156,14 @@ def _is_sentence(cell: Cell) -> bool:
     return len(cell.words) > MAX_LABEL_WORDS
 
 
-def _which_dollar(code: str, text: str) -> str:
-    """Return what a bare dollar sign means, which is read as USD, in a document with this text."""
-    if code != "USD":
-        return code
+def _which_dollar(code: str, source: Source, text: str) -> tuple[str, Source]:
+    """Return what a bare dollar sign means, which is read as USD, in a document with this text.
+
+    Terms of a country are a weaker source than a code: they may be the customer's.
+    """
     named = {other for other in CODE.findall(text) if other in DOLLARS}
-    named = named or {currency for currency, terms in COUNTRY_TERMS.items() if terms.search(text)}
-    named = named or {GST_COUNTRIES.get(before or after, code) for before, after in GST_RATE.findall(text)}
-    return named.pop() if len(named) == 1 else code
+    if code != "USD" or named or AMERICAN_DOLLAR in text:
+        return next(iter(named)) if code == "USD" and len(named) == 1 else code, source
+    meant = {currency for currency, terms in COUNTRY_TERMS.items() if terms.search(text)}
+    meant = meant or {GST_COUNTRIES.get(before or after, code) for before, after in GST_RATE.findall(text)}
+    return next(iter(meant)) if len(meant) == 1 else code, Source.TEXT_PATTERN if meant else source

@@ -43,7 +43,7 @@ LEGAL_FORM = re.compile(
     r"company(?: limited)?|a/s|as(?! [a-z])|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|e\. ?u\.|"
     r"ges(?:ellschaft|\.)? ?m\. ?b\. ?h\.?|gesmbh|part(?:g|nerschaft\w*)(?: ?mbb)?|"
     r"s\.c\.a\.?|s\.? ?coop\.?|s\.?l\.?[lp]\.?|c\.b\.|"
-    r"dac|cio(?! [a-z])|sprl|cvba|a\.g|e\.g\.|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v)(?![a-z])\.?"
+    r"dac|cio(?! [a-z])|sprl|cvba|a\.g|e\.g\.|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|e\. ?v)(?![a-z])\.?"
 )
 """Legal forms of companies. An Irish county, `Co. Mayo`, is not one, nor is a court, `AG Bonn HRB 1`."""
 WHOLE_FORM = re.compile(
