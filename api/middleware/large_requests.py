@@ -24,7 +24,7 @@ MAX_VALUES = 50_000
 MAX_HELD_BYTES = 64 * 2**20
 """Bytes of all bodies that are being read, wait or are handled, together; uploads are not among them. Twice as
 many if several tenants send: each may have its share."""
-AT_ONCE, WAITING = 2, 16
+AT_ONCE, WAITING = 1, 16
 """Turns of large requests."""
 
 RETURN_SECONDS = 1.0
