@@ -4,8 +4,8 @@ from typing import Any
 
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from docrail.adapters.log_context import ID_NAMES, busy_with
-from docrail.adapters.postgres.tenants import no_tenant, of_tenant
+from docrail.adapters.log_context import become_busy_with
+from docrail.adapters.postgres.tenants import enter_no_tenant, enter_tenant
 
 
 class TenantScope(Interceptor):
@@ -18,8 +18,12 @@ class TenantScope(Interceptor):
 
 class _Inbound(ActivityInboundInterceptor):
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - its name there
-        call = input.args[0] if input.args else None
-        tenant_id = getattr(call, "tenant_id", None)
-        ids = {name: getattr(call, name, None) for name in ID_NAMES}
-        with no_tenant() if tenant_id is None else of_tenant(tenant_id), busy_with(ids):
-            return await super().execute_activity(input)
+        # Nothing is left again: Temporal makes each call in a task of its own, and the scope ends with it.
+        fields = getattr(input.args[0], "__dict__", {}) if input.args else {}
+        tenant_id = fields.get("tenant_id")
+        if tenant_id is None:
+            enter_no_tenant()
+        else:
+            enter_tenant(tenant_id)
+        become_busy_with(fields)
+        return await self.next.execute_activity(input)

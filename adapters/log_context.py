@@ -34,8 +34,9 @@ def become_busy_with(ids: Mapping[str, object]) -> None:
 
 
 def _known(ids: Mapping[str, object]) -> dict[str, str]:
-    return {
-        name: value
-        for name, value in ids.items()
-        if name in ID_NAMES and isinstance(value, str) and len(value) <= LONGEST_ID
-    }
+    known = {}
+    for name in ID_NAMES:
+        value = ids.get(name)
+        if isinstance(value, str) and len(value) <= LONGEST_ID:
+            known[name] = value
+    return known

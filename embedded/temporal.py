@@ -33,6 +33,9 @@ DYNAMIC_CONFIG = (
     'history.timerProcessorMaxTimeShift="10ms"',  # otherwise timers and backoffs under 1 s are rounded up to 1 s
     # Runs whose state stays in memory; the others are read again. By default 128,000 for an hour: 5,000 take 150 MB.
     "history.hostLevelCacheMaxSize=2000",
+    # 64 MB of events. Each start of an activity reads its first event; by default 512 KB are kept, which is less than
+    # the definitions of 40 runs, and what is missing is read from the database with the events around it.
+    "history.eventsCacheMaxSizeBytes=67108864",
     "matching.enableFairness=true",
     # One partition: rate limits and fairness are exact, and p95 under load is a quarter of that with four.
     "matching.numTaskqueueReadPartitions=1",

@@ -47,6 +47,11 @@ def enter_tenant(tenant_id: str) -> None:
     _current.set(rows_of(tenant_id))
 
 
+def enter_no_tenant() -> None:
+    """Continue outside of every tenant, until the surrounding scope ends or a tenant is entered."""
+    _current.set(NO_ROWS)
+
+
 @contextmanager
 def of_tenant(tenant_id: str) -> Iterator[None]:
     """Run the block as one tenant."""

@@ -14,7 +14,7 @@ from docrail.dag.engine.state import RunState, StepError, StepState, shown_statu
 from docrail.dag.explain.explain import facts_of_report
 from docrail.dag.explain.facts import RunExplanation
 from docrail.dag.explain.packing import packed_text
-from docrail.dag.explain.words import in_words
+from docrail.dag.explain.words import run_words, step_words
 from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.values.json_values import Json, shortened
@@ -136,8 +136,7 @@ def _report_of(
     plan: Plan, run: RunState, facts: RunExplanation, *, tenant_id: str, version: int, digest: str
 ) -> RunReport:
     counts = Counter(state.status for state in run.steps)
-    explanation = in_words(facts)
-    words = {step_id: step.words for step_id, step in explanation.steps.items()}
+    words = {step_id: tuple(step_words(step, facts.stopping)) for step_id, step in facts.steps.items()}
     report = RunReport(
         run_id=facts.run_id,
         tenant_id=tenant_id,
@@ -148,7 +147,7 @@ def _report_of(
         reason=reason_of(plan, run),
         stopped_by=run.stopped_by,
         stopped_by_step=run.stopped_by_step,
-        why=explanation.words,
+        why=tuple(run_words(facts)),
         stopping=run.stopping if run.outcome is None else None,
         steps={step.id: _step_report(step, run.steps[step.index], words.get(step.id, ())) for step in plan.steps},
         completed=counts[StepStatus.COMPLETED],
