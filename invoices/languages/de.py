@@ -237,7 +237,7 @@ LANGUAGE = Language(
         ),
         Label.GROSS: (r"brutto\w*", r"inkl\w*", "zu (?:(?:ihren|unseren) )?gunsten"),
         Label.BEFORE_TAX: (
-            *(r"netto(?!y)\w*", r"exkl\w*", "ohne (?:ust|mwst)", "vor steuern?"),
+            *(r"netto(?!y)\w*", r"exkl\w*", "ohne (?:ust|mwst|tva|steuern?)", "vor steuern?"),
             *("(?:betrag|summe|gesamt|preise?|wert) zzgl", "zwischen(?:summe|total)"),
         ),
         Label.SUM: ("summe", r"gesamt\w*", r"\w*betrag"),

@@ -8,7 +8,7 @@ LANGUAGE = Language(
     titles=(
         (
             "(?:auto)?factura(?: (?:rectificativa|simplificada|comercial|completa|profesional|ordinaria|recapitulativa|"
-            "final|electronica|mensual|original)|[ -]recibo"
+            "final|electronica(?: de venta)?|mensual|original)|[ -]recibo"
             "| de (?:venta|servicios|anticipo|honorarios|alquiler|suministro|electricidad|la luz|gas|"
             "consumo|reserva|obra)"
             "| del agua)?"
@@ -194,7 +194,10 @@ LANGUAGE = Language(
             "comprador",
             "arrendatari[oa]",
         ),
-        Label.REGISTRATION: ("registro mercantil", r"reg\. ?merc", r"c\.?i\.?f", r"n\.?i\.?f"),
+        Label.REGISTRATION: (
+            *("registro mercantil", r"reg\. ?merc", r"c\.?i\.?f", r"n\.?i\.?f"),
+            *(r"r\.?f\.?c", r"r\.?u\.?t", r"nit(?= \d)", "cuit", "ruc"),
+        ),
         Label.VAT_ID: (r"(?:c\.?i\.?f|n\.?i\.?f)\.?",),
         Label.CURRENCY: ("moneda", "divisa"),
         Label.DESCRIPTION: (
@@ -246,7 +249,7 @@ LANGUAGE = Language(
         Label.NET: (
             "importe bruto",
             "neto",
-            r"(?:base|suma)(?=\W*$)",
+            r"(?:base|suma)(?=\W*$)|suma (?:de )?(?:los )?conceptos",
             r"base imp\.?",
             "total net?o",
             "suma neta",

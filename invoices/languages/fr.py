@@ -192,6 +192,7 @@ LANGUAGE = Language(
             *("fournisseur", "vendeur", "emetteur(?: de la facture)?", "prestataire(?: de services)?"),
             "(?:vendue?|vendu et expedie|emise?|etablie?|facturee?) par",
             "(?:coordonnees|identite) du (?:vendeur|fournisseur|prestataire)|societe emettrice|bailleur|creancier",
+            r"raison sociale(?=\W*$)",
         ),
         Label.PAYEE: (
             *("titulaire(?: du compte)?", "beneficiaire(?: du virement)?", "intitule du compte"),

@@ -34,7 +34,7 @@ WORDS_TOO = frozenset({"AED", "CAD", "INR", "TRY"})
 IN = re.compile(r"\b(?:in|en|em)\s+\(?$", re.IGNORECASE)
 SHOUTED_WORDS = 2
 """Most words of an all-capitals cell in which a code still stands out."""
-DOLLARS = frozenset({"USD", "CAD", "AUD", "NZD", "HKD", "SGD", "MXN"})
+DOLLARS = frozenset({"USD", "CAD", "AUD", "NZD", "HKD", "SGD", "MXN", "CLP", "COP", "ARS"})
 """Currencies that a bare dollar sign may mean; a code elsewhere in the document decides, or else COUNTRY_TERMS."""
 AMERICAN_DOLLAR = "US$"
 COUNTRY_TERMS = {
@@ -43,6 +43,9 @@ COUNTRY_TERMS = {
     "NZD": re.compile(r"\bNZBN\b"),
     "SGD": re.compile(r"\bUEN\b"),
     "MXN": re.compile(r"\bRFC:? ?[A-ZÑ&]{3,4}-?\d{6}"),
+    "CLP": re.compile(r"\bR\.?U\.?T\b\W{1,4}\d{1,2}\.\d{3}\.\d{3}-[\dKk]\b"),
+    "COP": re.compile(r"\bNIT\W{1,3}\d{3}\.?\d{3}\.?\d{3}-\d\b"),
+    "ARS": re.compile(r"\bC\.?U\.?I\.?T\b"),
 }
 """Registers and taxes of one country, which its companies print."""
 GST_RATE = re.compile(r"\bGST\W{1,3}(\d+)(?:\.0+)? ?%|\b(\d+)(?:\.0+)? ?% GST\b")

@@ -175,7 +175,12 @@ def _has_another_label(layout: Layout, labelled: Labelled) -> bool:
     value = labelled.cell
     if labelled.place is Position.BELOW:
         return len(layout.rows[labelled.label_cell.row].cells) < LEAST_CAPTIONS <= len(layout.rows[value.row].cells)
-    above = layout.rows[value.row - 1].cells if labelled.place is Position.RIGHT and value.row else ()
+    return labelled.place is Position.RIGHT and _is_below_another_label(layout, value)
+
+
+def _is_below_another_label(layout: Layout, value: Cell) -> bool:
+    """Return whether the label of an order or a customer is directly above the value."""
+    above = layout.rows[value.row - 1].cells if value.row else ()
     labels = (cell.folded for cell in above if abs(cell.left - value.left) < cell.height / 2)
     return any(vocabulary.ORDER.search(label) or vocabulary.BUYER.search(label) for label in labels)
 
@@ -186,7 +191,7 @@ def _is_alone(labelled: Labelled) -> bool:
 
 def _is_of_document(layout: Layout, cell: Cell) -> bool:
     """Return whether a bare label is at the title or in a list with the date, and not the heading of the lines."""
-    if heads_lines(layout.rows[cell.row]):
+    if heads_lines(layout.rows[cell.row]) or _is_below_another_label(layout, cell):
         return False
     return _at_title(layout, cell) or _before_a_date(layout, cell) or _in_list_with_date(layout, cell)
 
@@ -201,7 +206,8 @@ def _in_list_with_date(layout: Layout, cell: Cell) -> bool:
 def _at_title(layout: Layout, cell: Cell) -> bool:
     """Return whether the document's title precedes the cell in its row or in the rows directly above."""
     before = [other for other in layout.rows[cell.row].cells if other.left < cell.left]
-    above = [other for row in layout.rows[max(0, cell.row - ROWS_BELOW_TITLE) : cell.row] for other in row.cells]
+    rows = layout.rows[max(0, cell.row - ROWS_BELOW_TITLE) : cell.row]
+    above = [other for row in rows for other in row.cells]
     titles = (other for other in (*before, *above) if other.page == cell.page and len(other.words) <= TITLE_WORDS)
     return any(vocabulary.INVOICE_TITLE.search(other.folded) for other in titles)
 

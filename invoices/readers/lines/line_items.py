@@ -71,9 +71,20 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     carried = carried_over([line.item for line in every])
     lines = [line for index, line in enumerate(every) if index not in carried]
     sums = {abs(money.value) for money in amounts if money.role in SUMS} - {every[n].item.amount for n in carried}
-    chosen = _above_their_sums(lines, sums) or _choose(layout, _without_a_last_sum(lines), amounts, sums)
+    groups = _of_groups(amounts)
+    sums -= groups
+    whole = _adding_up(lines, sums, ()) if groups else []
+    chosen = _above_their_sums(lines, sums) or (whole if _sum(whole) in sums else [])
+    chosen = chosen or _choose(layout, _without_a_last_sum(lines), amounts, sums)
     counted = any(line.item.unit_price is not None for line in chosen)  # then discounts have no price
     return tuple(line.item for line in chosen if not ((line.listed or counted) and _is_taken_off(line.item)))
+
+
+def _of_groups(amounts: Sequence[Money]) -> set[Decimal]:
+    """Return the sums of groups of lines: those before a net that they add up to."""
+    nets = [abs(money.value) for money in amounts if money.role is Role.NET and money.exact]
+    end = next((end for end in range(2, len(nets)) if nets[end] == sum(nets[:end])), 0)
+    return set(nets[:end])
 
 
 def _choose(
@@ -116,8 +127,9 @@ def _above_their_sums(lines: Sequence[_Line], sums: Collection[Decimal]) -> Sequ
         adding = _adding_up_others(some)
         others = [line for line in some if line not in adding]
         if adding and _sum(others) in sums:
-            first, end = others[0].begin, adding[-1].row
-            goes_on = {line.row for line in plain if abs(line.name - first) < INDENT}
+            lefts, end = (others[0].begin, others[0].name), adding[-1].row
+            charging = (line for line in some if line.item.amount and not _is_a_tax(line))
+            goes_on = {line.row for line in charging if any(abs(line.name - left) < INDENT for left in lefts)}
             return [line for line in others if line.row < end or line.row in goes_on]
     return []
 

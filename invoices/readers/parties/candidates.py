@@ -7,7 +7,7 @@ from enum import Enum
 
 from docrail.invoices.readers.layout.labels import Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
-from docrail.invoices.readers.layout.vocabulary import PAYEE, REGISTRATION, SELLER
+from docrail.invoices.readers.layout.vocabulary import IBAN_LABEL, PAYEE, REGISTRATION, SELLER
 from docrail.invoices.readers.lines.charges import charged_rows
 from docrail.invoices.readers.parties import names
 from docrail.invoices.readers.parties.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
@@ -65,7 +65,7 @@ class NameCandidate:
     on_the_net: bool = False
     mentions: int = 0
     passed_over: bool = False
-    """Whether it is a plain line and register details are at a name in its column, as under a brand."""
+    """Whether it is a plain line over a company's name and address, or register details are at a name in its column."""
 
     @property
     def is_the_issuer(self) -> bool:
@@ -93,18 +93,32 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
     others |= {id(cell) for row in charged_rows(layout).values() for cell in row.cells}
     candidates = [c for c in candidates if c.is_the_issuer or id(c.cell) not in others]
     own = [c for c in candidates if c.cell not in buyers and squeeze(c.name) not in buyer_names]
+    own = [c for c in own if not (c.is_a_bank and _has_an_account_below(layout, c.cell))]
     registered = [c.cell for c in own if c.registered and not c.is_a_bank]
+    companies = [c.cell for c in own if c.legal and not c.is_a_bank and is_addressed(layout, c.cell)]
     every = [
         replace(
             c,
             on_the_net=names.is_on_the_net(c.name, on_the_net),
             mentions=_mentions(everything, squeeze(c.name)),
-            passed_over=c.is_plain and any(cell.shares_column(c.cell) for cell in registered),
+            passed_over=c.is_plain and _is_brand_of(layout, c.cell, companies, registered),
         )
         for c in own
     ]
     supported = [c for c in every if _is_supported(layout, c)]
     return supported or [c for c in every if c.first]
+
+
+def _is_brand_of(layout: Layout, brand: Cell, companies: Sequence[Cell], registered: Sequence[Cell]) -> bool:
+    """Return whether a line is the brand of a company directly below it, or of a registered one in its column."""
+    below = any(under is company for under in lines_below(layout, brand) for company in companies)
+    return below or any(cell.shares_column(brand) for cell in registered)
+
+
+def _has_an_account_below(layout: Layout, bank: Cell) -> bool:
+    """Return whether an account is directly below a bank's name: that of the vendor."""
+    near = (cell for row in layout.rows[bank.row + 1 : bank.row + 3] for cell in row.cells if cell.shares_column(bank))
+    return any(IBAN_LABEL.search(cell.folded) for cell in near)
 
 
 def _mentions(text: str, short: str) -> int:
@@ -272,7 +286,8 @@ def _is_in_head(layout: Layout, name: str) -> bool:
     """Return whether a name is in the letterhead: invoices also state the trading names of payment services."""
     heads = (cell for row in layout.rows[:ROWS_OF_A_HEAD] if row.page == 1 for cell in row.cells)
     printed = [squeeze(cell.text) for cell in heads if cell.top < TOP * layout.pages[0].height]
-    return any(squeeze(part) in text for part in name.split(" and ") for text in printed)
+    called = (names.of_domain(part) for part in name.split(" and "))
+    return any(squeeze(part) in text for part in called for text in printed)
 
 
 def _ends_in_amount(row: Row) -> bool:
@@ -289,12 +304,18 @@ def _is_registered_below(layout: Layout, cell: Cell) -> bool:
         if row.page != cell.page or row.top - bottom > GAP * cell.height or _ends_in_amount(row):
             break
         under = [other for other in row.cells if other.shares_column(cell)]
-        if not legal and any(_names_another(other, cell) for other in under):
+        if not legal and any(_names_another(other, cell) or _is_identified(layout, other) for other in under):
             break  # they belong to that name
         addressed = addressed or any(names.POSTAL_CODE.search(other.folded) for other in under)
         registered = registered or any(REGISTRATION.search(other.folded) for other in under)
         bottom = max((other.bottom for other in under), default=bottom)
     return addressed and registered
+
+
+def _is_identified(layout: Layout, cell: Cell) -> bool:
+    """Return whether register details begin the line below the name of a person, rather than of what they do."""
+    named = names.is_name(cell.text) and not names.SLOGAN.search(cell.text) and cell.text.replace(" ", "").isalpha()
+    return named and any(REGISTRATION.match(under.folded) for under in lines_below(layout, cell))
 
 
 def _names_another(cell: Cell, above: Cell) -> bool:

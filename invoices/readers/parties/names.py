@@ -62,6 +62,13 @@ REGISTER_ENTRY = re.compile(
 """Registration number after a name on the same line: `(126926-H)`."""
 FREE_MAIL = frozenset({"gmail", "gmx", "web", "yahoo", "hotmail", "outlook", "icloud", "aol", "t-online", "example"})
 DOMAIN = re.compile(r"(?:@|www\.|https?://(?:www\.)?)([a-z0-9-]+(?:\.[a-z0-9-]+)*)\.[a-z]{2,14}\b")
+SITE = re.compile(r"(?:www\.)?([\w-]+)(?:\.[a-z]{2,3})?\.[a-z]{2,14}")
+"""A domain as the name of a site: `muster.co.uk`."""
+NUMBERED_COMPANY = re.compile(
+    r"\d{4}-\d{4} quebec inc|\d{6,10} (?:canada|ontario|alberta|manitoba|saskatchewan|b\.?c\.?|n\.?[bs]\.?) "
+    r"(?:inc|ltd|limited|limitee|lte+|corp|ulc)"
+)
+"""Canadian companies whose name is their number, on folded text."""
 NO_NAME = re.compile(
     r"^\W*(?:page|seite|pagina|pag|tel|fax|phone|e-?mail|date|datum|gln|nummer|number|no(?=\W*(?:\d|$)|[.:])|nr|iban|bic|"
     r"vat|ust|btw|tva|tax|www|http|logo|original|copy|kopie|copie|duplicate|herrn?|frau|mr|mrs|to|from|bill|bank|swift|"
@@ -223,7 +230,8 @@ def is_name(text: str) -> bool:
         return False
     place = FOUNDED.sub("", folded) if legal else folded
     street = not legal and STREET_NAME.match(folded)
-    return not (street or _is_address(place) or _has_figures(text) or _is_label(folded, legal=legal))
+    address = street or (_is_address(place) and not NUMBERED_COMPANY.fullmatch(folded.rstrip(".")))
+    return not (address or _has_figures(text) or _is_label(folded, legal=legal))
 
 
 def _goes_on_from_heading(folded: str) -> bool:
@@ -325,6 +333,12 @@ def domains(layout: Layout) -> list[str]:
     """Return the squeezed parts of web and mail domains, without those of mail providers."""
     names = DOMAIN.findall(layout.text.lower())
     return [squeeze(part) for name in names for part in name.split(".") if part not in FREE_MAIL]
+
+
+def of_domain(name: str) -> str:
+    """Return the name in a domain, `muster` of `muster.com`; other names unchanged."""
+    domain = SITE.fullmatch(name)
+    return domain[1] if domain else name
 
 
 def is_on_the_net(name: str, domains: Sequence[str]) -> bool:

@@ -111,7 +111,7 @@ def _is_in_larger_print(candidate: NameCandidate, small: NameCandidate) -> bool:
 def _is_of_the_trade(candidate: NameCandidate, person: NameCandidate) -> bool:
     """Return whether a person trades under the candidate: a name in large print with the surname, `Atelier Moreau`."""
     words, others = fold(candidate.name).split(), fold(person.name).split()
-    apart = others[0] not in words and fold(candidate.name) not in fold(person.name)
+    apart = others[0] not in words and fold(candidate.name) not in fold(person.name) and not person.registered
     return candidate.size >= names.OF_A_LOGO and others[-1] in words and apart
 
 
