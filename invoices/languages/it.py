@@ -80,7 +80,7 @@ LANGUAGE = Language(
             r"^\W*emissione(?: fattura)?(?=\W*(?:$|\d))",
             r"^\W*(?:del|in data)\s*(?::(?=\s*\d)|:?$)",
         ),
-        Label.OTHER_DOCUMENT: ("rettifica", r"rif\.", "rettificata", "collegata", "originale"),
+        Label.OTHER_DOCUMENT: ("rettifica", r"rif\.|di riferimento", "rettificata", "collegata", "originale"),
         Label.ORDER: ("ordine", "contratto", "consegna", "ddt"),
         Label.ORDER_REFERENCE: (
             (

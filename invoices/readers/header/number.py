@@ -20,7 +20,7 @@ from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
 
 NUMBER_FORM = re.compile(
-    r"(?:[A-Z]{1,6}[ ])?[A-Za-z0-9](?:[\w/.\-]|(?<=\d)['\u2019](?=\d{3}(?!\d)))*(?=$|[\s;)]|,\s|,$)"
+    r"(?:[A-Z]{1,6}(?:-[A-Z]{1,6})?[ ])?[A-Za-z0-9](?:[\w/.\-]|(?<=\d)['\u2019](?=\d{3}(?!\d)))*(?=$|[\s;)]|,\s|,$)"
 )
 """Includes the Swiss thousands separator: `10'482`."""
 _FIRST_GROUP = r"(?:[A-Z]{1,4} )?(?:[A-Z]{1,4}[\-./]?)?\d{1,8}(?:[\-./]\d{1,8})*"
@@ -175,14 +175,15 @@ def _has_another_label(layout: Layout, labelled: Labelled) -> bool:
     value = labelled.cell
     if labelled.place is Position.BELOW:
         return len(layout.rows[labelled.label_cell.row].cells) < LEAST_CAPTIONS <= len(layout.rows[value.row].cells)
-    return labelled.place is Position.RIGHT and _is_below_another_label(layout, value)
+    return labelled.place is Position.RIGHT and is_below_another_label(layout, value)
 
 
-def _is_below_another_label(layout: Layout, value: Cell) -> bool:
-    """Return whether the label of an order or a customer is directly above the value."""
-    above = layout.rows[value.row - 1].cells if value.row else ()
-    labels = (cell.folded for cell in above if abs(cell.left - value.left) < cell.height / 2)
-    return any(vocabulary.ORDER.search(label) or vocabulary.BUYER.search(label) for label in labels)
+def is_below_another_label(layout: Layout, value: Cell, rows: int = 1) -> bool:
+    """Return whether the label of an order, a customer or an earlier document is above the value, at most `rows`."""
+    above = (cell for row in layout.rows[max(0, value.row - rows) : value.row] for cell in row.cells)
+    labels = [cell.folded for cell in above if abs(cell.left - value.left) < cell.height / 2]
+    others = (vocabulary.ORDER, vocabulary.BUYER, vocabulary.OTHER_DOCUMENT)
+    return any(other.search(label) for other in others for label in labels)
 
 
 def _is_alone(labelled: Labelled) -> bool:
@@ -191,7 +192,7 @@ def _is_alone(labelled: Labelled) -> bool:
 
 def _is_of_document(layout: Layout, cell: Cell) -> bool:
     """Return whether a bare label is at the title or in a list with the date, and not the heading of the lines."""
-    if heads_lines(layout.rows[cell.row]) or _is_below_another_label(layout, cell):
+    if heads_lines(layout.rows[cell.row]) or is_below_another_label(layout, cell):
         return False
     return _at_title(layout, cell) or _before_a_date(layout, cell) or _in_list_with_date(layout, cell)
 

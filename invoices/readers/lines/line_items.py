@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import accumulate, chain, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise, product
 
 from docrail.invoices.assessment.checks import lines_total
 from docrail.invoices.model import LineItem
@@ -123,11 +123,12 @@ def _above_their_sums(lines: Sequence[_Line], sums: Collection[Decimal]) -> Sequ
     elsewhere, as those of sums are, it is charged on the whole, such as freight or a surcharge.
     """
     plain = [line for line in lines if not line.extra]
-    for some in () if _sum(plain) in sums else (plain, lines):
-        adding = _adding_up_others(some)
+    for least, some in () if _sum(plain) in sums else product((1, LEAST_LINES), (plain, lines)):
+        adding = _adding_up_others(some, least)
         others = [line for line in some if line not in adding]
         if adding and _sum(others) in sums:
-            lefts, end = (others[0].begin, others[0].name), adding[-1].row
+            first, end = others[0], adding[-1].row
+            lefts = {first.begin, first.name} if abs(adding[-1].name - first.name) > INDENT else {first.begin}
             charging = (line for line in some if line.item.amount and not _is_a_tax(line))
             goes_on = {line.row for line in charging if any(abs(line.name - left) < INDENT for left in lefts)}
             return [line for line in others if line.row < end or line.row in goes_on]
@@ -141,17 +142,18 @@ def _without_a_last_sum(lines: list[_Line]) -> list[_Line]:
     return [line for line in lines if line not in last] if last and _sum(last) == _sum(plain[:-1]) else lines
 
 
-def _adding_up_others(lines: Sequence[_Line]) -> Sequence[_Line]:
-    """Return the rows that count nothing and add up the lines since the last such row, or all before."""
+def _adding_up_others(lines: Sequence[_Line], least: int) -> Sequence[_Line]:
+    """Return the rows that count nothing and add up all lines before, or at least `least` since the last such row."""
     adding = []
-    made, group = Decimal(0), Decimal(0)
+    made, group, size = Decimal(0), Decimal(0), 0
     for line in lines:
         amount = line.item.amount or Decimal(0)
-        if amount and amount in (made, group) and not _counts(line):
+        adds = amount == made or (amount == group and size >= least)
+        if amount and adds and not _counts(line):
             adding.append(line)
-            group = Decimal(0)
+            group, size = Decimal(0), 0
         else:
-            made, group = made + amount, group + amount
+            made, group, size = made + amount, group + amount, size + 1
     return adding
 
 

@@ -117,6 +117,8 @@ def _sender_lines(layout: Layout) -> Iterator[tuple[str, Cell]]:
         if len(BETWEEN_PARTS.split(row.cells[0].text)) < SENDER_PARTS:
             cells = [(row.text, row.cells[0])]  # wide separators split the line into cells
         for text, cell in cells:
+            if any(find_dates(text)):  # of a letter: `Lugano, 12.01.2026 - N. 20714`
+                continue
             parts = BETWEEN_PARTS.split(text)
             places = (part for part in map(fold, parts[1:]) if not vocabulary.REGISTRATION.search(part))
             name = before_address(text)  # `Name, Street 1, 12345 City`

@@ -20,6 +20,7 @@ _BODY = (
     r"(?<=[a-z] )(?:stiftung|foundation|trust|(?:forder)?verein|society|co-?operative|aps|odv|ets)(?=\W*$)"
 )
 """Foundations, associations, cooperatives and farms, whose kind begins or ends the name."""
+LEGAL_BODY = re.compile(_BODY)
 LEGAL_FORM = re.compile(
     rf"{_BODY}|"
     r"\b(?:(?:g?gmbh|ag|se|ug(?: \(haftungsbeschrankt\))?|ltd\.?|ges\. ?m\. ?b\. ?h\.) & co\.?,? (?:kgaa|kg|ohg)|"
@@ -305,15 +306,20 @@ def owner_of_name(text: str, above: str = "", below: str = "") -> tuple[str, str
     text = f"{begun}, {text}" if begun else text
     folded = fold(text)
     trading = TRADES_UNDER.match(folded) if folded.count(" ") >= LEAST_SPACES else None
-    form = LEGAL_FORM.search(folded, trading.end()) if trading else None
-    if trading is None or form is None or (above and trading["name"]):
+    if trading is None or (above and trading["name"]):
         return None
-    rest = folded[form.end() :]
+    form = LEGAL_FORM.search(folded, trading.end())
+    first = BETWEEN_PARTS.split(folded[trading.end() :])[0]
+    body = trading.end() + len(first) if LEGAL_BODY.search(first) else 0  # its kind may begin the name
+    end = body or (form.end() if form else 0)
+    if not end:
+        return None
+    rest = folded[end:]
     rest += f" {fold(below)}" if rest.strip(" .") and before_register(below) == below else ""
     if (trading["brand"] or trading["part"]) and not vocabulary.REGISTRATION.search(rest):
         return None
-    owner = text[trading.end() : form.end()]
-    owner = owner[:-1] if form.group().count(".") == 1 else owner  # the full stop of the sentence
+    owner = text[trading.end() : end]
+    owner = owner[:-1] if form and form.end() == end and form.group().count(".") == 1 else owner  # of the sentence
     return (text[: trading.end(1)], owner) if is_name(owner) else None
 
 

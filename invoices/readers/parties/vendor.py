@@ -1,5 +1,6 @@
 """Choose the vendor's name among the texts that may be it."""
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
@@ -24,6 +25,7 @@ from docrail.invoices.values.folding import fold, squeeze
 
 LEAST_SURNAME = 4
 """Fewest letters of a name that may be matched inside another: `Ziegler` in `Malerbetrieb Ziegler e.K.`"""
+INITIAL = re.compile(r"[a-z]\.")
 CLOSE = 1.0
 """Difference in score up to which another company may be the vendor."""
 ALIKE = 0.85
@@ -59,6 +61,7 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> tuple[FieldValue
     rivals = [each for each in leaders(VENDOR_NAME, own, within=CLOSE) if each.first or not each.is_plain]
     best = next((each for each in own if _spells_out(each, best) or _is_at_its_domain(finder, each, best)), best)
     best = next((candidate for candidate in own if _ends_in_its_form(candidate, best)), best)
+    best = next((candidate for candidate in own if _has_the_first_name(candidate, best)), best)
     best = next((candidate for candidate in own if _is_in_larger_print(candidate, best)), best)
     if not any(candidate.legal for candidate in own):
         best = next((candidate for candidate in own if _is_of_the_trade(candidate, best)), best)
@@ -76,11 +79,20 @@ def _spells_out(candidate: NameCandidate, logo: NameCandidate) -> bool:
     form = names.legal_form(folded)
     if len(short) <= LOGO or long == short or not (form or candidate.registered):
         return False
-    if names.legal_form(lettering):  # `Silver & Co`
-        return long.startswith(short) and bool(FORM_LAST.search(folded))
+    if ends := names.legal_form(lettering):
+        shortened = form and ends.group() == form.group() and folded.startswith(lettering[: ends.start()])
+        return bool(shortened or long.startswith(short)) and bool(FORM_LAST.search(folded))  # `Silver & Co`
     words, others = lettering.split(), folded.split()
     within = long.startswith(short) or (len(short) > LEAST_SURNAME and f" {lettering} " in f" {folded} ")
     return within or (bool(form) and len(words) > 1 and all(_begins(others, word) for word in words))
+
+
+def _has_the_first_name(candidate: NameCandidate, person: NameCandidate) -> bool:
+    """Return whether the candidate has the first name of which the other has the initial: `F. Muster`."""
+    words, others = fold(person.name).split(), fold(candidate.name).split()
+    initials = [word[0] for word in words if INITIAL.fullmatch(word)]
+    firsts = {word[0] for word in others[:-1] if len(word) > 1 and word.isalpha()}
+    return bool(initials) and words[-1] == others[-1] and firsts.issuperset(initials)
 
 
 def _ends_in_its_form(candidate: NameCandidate, longer: NameCandidate) -> bool:
