@@ -18,7 +18,7 @@ class TenantScope(Interceptor):
 
 class _Inbound(ActivityInboundInterceptor):
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - its name there
-        # Nothing is left again: Temporal makes each call in a task of its own, and the scope ends with it.
+        # Temporal makes each call in a task of its own, whose context ends with it: nothing has to be restored.
         fields = getattr(input.args[0], "__dict__", {}) if input.args else {}
         tenant_id = fields.get("tenant_id")
         if tenant_id is None:

@@ -40,6 +40,7 @@ CALLED_DATE = re.compile(r"(?:^\W*(?:date|datum|fecha|data|dato)(?![a-z])|\d\W*\
 PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|le|li|il|a)?\s*:?\s*$")
 """A place before the date, as in letters: `Hamburg, den 1. Mai 2024`."""
 SIGNED_AT = re.compile(r"(?:en|fait a|rilasciat[ao] a) [a-z' .()-]{3,40}, (?:a|el|le|il) (?=\d)")
+"""A place before the date at the end of a page: `Fait à Lyon, le 3 mai 2026`; on folded text."""
 OF_A_DAY = re.compile(r"(?:vom|von|du|del|dated|of|van|d\.d\.|le|am|op|il|den)\s*")
 """Words before a date that has its own cell next to the number."""
 ABOUT = re.compile(r"\bzu[mr]\b|\(\w+ \w[^)]*$")

@@ -207,8 +207,7 @@ def _in_list_with_date(layout: Layout, cell: Cell) -> bool:
 def _at_title(layout: Layout, cell: Cell) -> bool:
     """Return whether the document's title precedes the cell in its row or in the rows directly above."""
     before = [other for other in layout.rows[cell.row].cells if other.left < cell.left]
-    rows = layout.rows[max(0, cell.row - ROWS_BELOW_TITLE) : cell.row]
-    above = [other for row in rows for other in row.cells]
+    above = [other for row in layout.rows[max(0, cell.row - ROWS_BELOW_TITLE) : cell.row] for other in row.cells]
     titles = (other for other in (*before, *above) if other.page == cell.page and len(other.words) <= TITLE_WORDS)
     return any(vocabulary.INVOICE_TITLE.search(other.folded) for other in titles)
 

@@ -26,6 +26,7 @@ from docrail.invoices.values.folding import fold, squeeze
 LEAST_SURNAME = 4
 """Fewest letters of a name that may be matched inside another: `Ziegler` in `Malerbetrieb Ziegler e.K.`"""
 INITIAL = re.compile(r"[a-z]\.")
+"""A first name of one letter, on folded text."""
 CLOSE = 1.0
 """Difference in score up to which another company may be the vendor."""
 ALIKE = 0.85
