@@ -283,7 +283,7 @@ LANGUAGE = Language(
             *("withholding(?: tax)?", "rounding", "(?:city|tourist|tourism|visitors?'?|bed)[ -]?(?:tax|levy)"),
             *("disbursements?", "gratuity", "s ?& ?h"),
             "outside (?:the )?scope",
-            r"restocking(?: (?:fee|charge))?|^\W*less(?= *:)",
+            r"restocking (?:fee|charge)s?|^\W*less(?= *:(?! *(?:vat|tax|gst|sub)))",
         ),
         Label.PAID: (
             *("(?:amount |already |total )?(?:paid|prepaid|received)", "payments?(?: received)?", "advance", "balance"),

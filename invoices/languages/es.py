@@ -196,7 +196,7 @@ LANGUAGE = Language(
         ),
         Label.REGISTRATION: (
             *("registro mercantil", r"reg\. ?merc", r"c\.?i\.?f", r"n\.?i\.?f"),
-            *(r"r\.?f\.?c", r"r\.?u\.?t", r"nit(?= \d)", "cuit", "ruc"),
+            *(r"r\.?f\.?c(?=\W{1,4}[a-z&]{3,4}-?\d)", r"(?:r\.?u\.?t|nit|cuit|ruc)(?=\W{1,4}\d)"),
         ),
         Label.VAT_ID: (r"(?:c\.?i\.?f|n\.?i\.?f)\.?",),
         Label.CURRENCY: ("moneda", "divisa"),

@@ -282,7 +282,7 @@ LANGUAGE = Language(
             "total (?:partiel|intermediaire)",
         ),
         Label.SUM: ("total", "montant", "prix"),
-        Label.INCLUDING: ("inclus", "ttc", "avec tva", "tva comprise"),
+        Label.INCLUDING: ("inclus", "ttc", "avec tva", "(?<!la )tva comprise"),
         Label.TOTAL: (
             r"total\s*(?:facture)",
             r"total (?:tva|toutes taxes) (?:inc(?:l\w*)?|comprise?s?)",

@@ -286,3 +286,54 @@ def test_values_of_other_papers_are_guesses() -> None:
     subject, original = finder([(50, 50, "Rechnung 7 zum Gutachten vom 12.05.2026")]), "Original invoice no. A-5331"
     assert find_issue_date(subject, month_first=False).source is Source.TEXT_PATTERN
     assert find_invoice_number(finder([(50, 50, original)])).source is not Source.TEXT_LABEL
+
+
+@pytest.mark.parametrize(
+    ("line", "date"),
+    [
+        ("En La Almunia, a 12 de mayo de 2026.", ISSUED),
+        ("Fait à Lyon, le 12 mai 2026", ISSUED),
+        ("en un seul versement, le 12 mai 2026", None),
+        ("En garantía de lo anterior, el 12 de mayo de 2026 se revisa", None),
+    ],
+)
+def test_a_date_after_the_place_of_signing_is_the_invoices(line: str, date: dt.date | None) -> None:
+    assert find_issue_date(finder([(50, 40, "Factura"), (50, 600, line)]), month_first=False).value == date
+
+
+def test_a_caption_names_what_is_below_it() -> None:
+    rows = (
+        "Commande | Facture | Livraison",
+        "#1188-204 | FAC-318 | Point relais",
+        "du 10/05/2026 | du 12/05/2026 | Lyon",
+    )
+    page = finder([(300, 40, "Merci, voici votre facture !"), *table(*rows, top=90, edges=(50, 200, 350))])
+    assert find_invoice_number(page).value == "FAC-318"
+    assert find_issue_date(page, month_first=False).value == ISSUED
+
+
+@pytest.mark.parametrize("above", ["Customer: 4711", "Ihr Auftrag: 4711", "Devis : D-11"])
+def test_a_label_with_its_own_value_is_no_caption(above: str) -> None:
+    page = finder([(50, 40, "Invoice"), (300, 90, above), (300, 104, "No. 2026-118"), (300, 118, "Date: 12/05/2026")])
+    assert find_invoice_number(page).value == "2026-118"
+
+
+def test_lines_of_groups_are_those_of_all_groups() -> None:
+    first = ("Cleaning | 1 | 100,00 | 100,00", "Windows | 2 | 10,00 | 20,00", "Subtotal | | | 120,00")
+    second = ("Cleaning | 1 | 50,00 | 50,00", "Floors | 1 | 20,00 | 20,00", "Doors | 1 | 10,00 | 10,00")
+    assert lines_of(HEAD, *first, *second, "Subtotal | | | 80,00", "Net total | | | 200,00", "VAT | | | 40,00") == 5
+
+
+@pytest.mark.parametrize(
+    ("label", "role"),
+    [
+        ("total chf, tva comprise", Role.TOTAL),
+        ("montant de la tva comprise", Role.TAX),
+        ("total ohne tva", Role.NET),
+        ("less: restocking fee", Role.ADJUSTMENT),
+        ("less: vat", Role.TAX),
+        ("restocking shelves", Role.OTHER),
+    ],
+)
+def test_words_around_a_sum_decide_its_role(label: str, role: Role) -> None:
+    assert role_of(label) is role

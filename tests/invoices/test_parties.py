@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from docrail.invoices.readers.layout.page import Page, Word
-from docrail.invoices.readers.parties.names import LEGAL_FORM, is_name
+from docrail.invoices.readers.parties.names import LEGAL_FORM, is_name, owner_of_name
 from docrail.invoices.readers.read import read_text
 from tests.invoices.documents import Line
 from tests.invoices.layouts import page, table
@@ -617,3 +617,39 @@ def test_the_account_to_pay_to_is_not_the_buyers_or_the_tax_offices(texts: list[
 def test_a_bank_in_the_foot_is_not_the_vendor() -> None:
     words = (*LOGO.words, *page([(50, 800, "Hansebank AG, Hafenstraße 9, 20457 Hamburg, HRB 4711")]).words)
     assert read_text([replace(LOGO, words=words)]).vendor_name.value == "blau"
+
+
+def test_the_bank_of_the_account_is_not_the_vendor() -> None:
+    foot = block(300, 790, "Nordbank eG", "IBAN DE02 1203 0000 0000 2020 51")
+    words = (*LOGO.words, *page(foot).words)
+    assert read_text([replace(LOGO, words=words)]).vendor_name.value == "blau"
+
+
+def test_a_vendor_may_have_a_banks_word_in_its_name() -> None:
+    assert (
+        parties(block(50, 40, "Caja y Carton SL", "Calle Alta 3, 28001 Madrid", "IBAN ES91 2100 0418 4502 0005 1332"))[
+            0
+        ]
+        == "Caja y Carton SL"
+    )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "owner"),
+    [
+        ("Muster is a trading name of Acme Ltd, supported by the Acme Foundation", "Acme Ltd"),
+        (
+            "De Klimboom is een handelsnaam van Stichting Opvang Vechtdal \u00b7 Laan 8, 7731 EE Ommen",
+            "Stichting Opvang Vechtdal",
+        ),
+    ],
+)
+def test_a_sentence_names_the_owner_of_a_trading_name(sentence: str, owner: str) -> None:
+    found = owner_of_name(sentence)
+    assert found is not None
+    assert found[1] == owner
+
+
+@pytest.mark.parametrize("name", ["9418-2073 Qu\u00e9bec inc.", "2345678 Ontario Incorporated"])
+def test_the_name_of_a_company_may_be_its_number(name: str) -> None:
+    assert is_name(name)

@@ -39,7 +39,7 @@ CALLED_DATE = re.compile(r"(?:^\W*(?:date|datum|fecha|data|dato)(?![a-z])|\d\W*\
 """Accepted at the start of a cell or after another value: a word before it could name another kind of date."""
 PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|le|li|il|a)?\s*:?\s*$")
 """A place before the date, as in letters: `Hamburg, den 1. Mai 2024`."""
-SIGNED_AT = re.compile(r"(?:en|fait a|rilasciat[ao] a) [a-z' .()-]{3,40}, (?:a|el|le|il) (?=\d)")
+SIGNED_AT = re.compile(r"(?:en|fait a|rilasciat[ao] a) (?P<place>[a-z][a-z' .()-]{2,39}), (?:a|el|le|il) (?=\d)")
 """A place before the date at the end of a page: `Fait à Lyon, le 3 mai 2026`; on folded text."""
 OF_A_DAY = re.compile(r"(?:vom|von|du|del|dated|of|van|d\.d\.|le|am|op|il|den)\s*")
 """Words before a date that has its own cell next to the number."""
@@ -227,7 +227,7 @@ def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCa
                         or (other is not cell and SUBJECT.search(fold(text)[shift : date.start]))
                         or vocabulary.ORDER.search(between)
                         or vocabulary.OTHER_DOCUMENT.search(before)
-                        or (other is not cell and number.is_below_another_label(finder.layout, other))
+                        or (other is not cell and number.has_another_caption(finder.layout, other))
                         or number.is_corrected(finder.layout, before)
                     )
                     yield DateCandidate(date, other, DateAt.NUMBER, of_another=bool(another))
@@ -250,13 +250,14 @@ def _dates_in_head(layout: Layout, *, month_first: bool) -> Iterator[DateCandida
                     continue
                 if PLACE_BEFORE_DATE.search(left):
                     yield DateCandidate(date, cell, DateAt.PLACE)
-                yield DateCandidate(date, cell, DateAt.HEAD, of_another=number.is_below_another_label(layout, cell, 2))
+                yield DateCandidate(date, cell, DateAt.HEAD, of_another=number.has_another_caption(layout, cell, 2))
 
 
 def _dates_of_signing(layout: Layout, *, month_first: bool) -> Iterator[DateCandidate]:
     """Yield the dates after a place where the invoice was signed, anywhere: `En Toledo, a 27 de marzo de 2026`."""
     for cell in layout.cells:
-        if signed := SIGNED_AT.match(cell.folded):
+        signed = SIGNED_AT.match(cell.folded)
+        if signed and cell.text[signed.start("place")].isupper():
             dates = find_dates(cell.text, month_first=month_first)
             yield from (DateCandidate(date, cell, DateAt.PLACE) for date in dates if date.start == signed.end())
 

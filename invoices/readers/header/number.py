@@ -175,15 +175,17 @@ def _has_another_label(layout: Layout, labelled: Labelled) -> bool:
     value = labelled.cell
     if labelled.place is Position.BELOW:
         return len(layout.rows[labelled.label_cell.row].cells) < LEAST_CAPTIONS <= len(layout.rows[value.row].cells)
-    return labelled.place is Position.RIGHT and is_below_another_label(layout, value)
+    above = layout.rows[value.row - 1].cells if labelled.place is Position.RIGHT and value.row else ()
+    labels = (cell.folded for cell in above if abs(cell.left - value.left) < cell.height / 2)
+    return any(vocabulary.ORDER.search(label) or vocabulary.BUYER.search(label) for label in labels)
 
 
-def is_below_another_label(layout: Layout, value: Cell, rows: int = 1) -> bool:
-    """Return whether the label of an order, a customer or an earlier document is above the value, at most `rows`."""
-    above = (cell for row in layout.rows[max(0, value.row - rows) : value.row] for cell in row.cells)
-    labels = [cell.folded for cell in above if abs(cell.left - value.left) < cell.height / 2]
-    others = (vocabulary.ORDER, vocabulary.BUYER, vocabulary.OTHER_DOCUMENT)
-    return any(other.search(label) for other in others for label in labels)
+def has_another_caption(layout: Layout, value: Cell, rows: int = 1) -> bool:
+    """Return whether a row of captions, at most `rows` above, has that of an order or another paper over the value."""
+    captions = (row for row in layout.rows[max(0, value.row - rows) : value.row] if len(row.cells) >= LEAST_CAPTIONS)
+    over = [cell.folded for row in captions for cell in row.cells if abs(cell.left - value.left) < cell.height / 2]
+    named = (caption for caption in over if not any(map(str.isdigit, caption)))
+    return any(vocabulary.ORDER.search(name) or vocabulary.OTHER_DOCUMENT.search(name) for name in named)
 
 
 def _is_alone(labelled: Labelled) -> bool:
@@ -192,7 +194,7 @@ def _is_alone(labelled: Labelled) -> bool:
 
 def _is_of_document(layout: Layout, cell: Cell) -> bool:
     """Return whether a bare label is at the title or in a list with the date, and not the heading of the lines."""
-    if heads_lines(layout.rows[cell.row]) or is_below_another_label(layout, cell):
+    if heads_lines(layout.rows[cell.row]) or has_another_caption(layout, cell):
         return False
     return _at_title(layout, cell) or _before_a_date(layout, cell) or _in_list_with_date(layout, cell)
 

@@ -93,7 +93,7 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
     others |= {id(cell) for row in charged_rows(layout).values() for cell in row.cells}
     candidates = [c for c in candidates if c.is_the_issuer or id(c.cell) not in others]
     own = [c for c in candidates if c.cell not in buyers and squeeze(c.name) not in buyer_names]
-    own = [c for c in own if not (c.is_a_bank and _has_an_account_below(layout, c.cell))]
+    own = [c for c in own if not c.is_a_bank or (c.first and c.depth) or not _has_an_account_below(layout, c.cell)]
     registered = [c.cell for c in own if c.registered and not c.is_a_bank]
     companies = [c.cell for c in own if c.legal and not c.is_a_bank and is_addressed(layout, c.cell)]
     every = [
@@ -116,7 +116,7 @@ def _is_brand_of(layout: Layout, brand: Cell, companies: Sequence[Cell], registe
 
 
 def _has_an_account_below(layout: Layout, bank: Cell) -> bool:
-    """Return whether an account is directly below a bank's name: that of the vendor."""
+    """Return whether an IBAN is in one of the two rows below a bank's name: it keeps the vendor's account."""
     near = (cell for row in layout.rows[bank.row + 1 : bank.row + 3] for cell in row.cells if cell.shares_column(bank))
     return any(IBAN_LABEL.search(cell.folded) for cell in near)
 

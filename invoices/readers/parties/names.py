@@ -67,7 +67,7 @@ SITE = re.compile(r"(?:www\.)?([\w-]+)(?:\.[a-z]{2,3})?\.[a-z]{2,14}")
 """A domain as the name of a site: `muster.co.uk`."""
 NUMBERED_COMPANY = re.compile(
     r"\d{4}-\d{4} quebec inc|\d{6,10} (?:canada|ontario|alberta|manitoba|saskatchewan|b\.?c\.?|n\.?[bs]\.?) "
-    r"(?:inc|ltd|limited|limitee|lte+|corp|ulc)"
+    r"(?:inc(?:orporated)?|ltd|limited|limitee|lte+|corp(?:oration)?|ulc)"
 )
 """Canadian companies whose name is their number, on folded text."""
 NO_NAME = re.compile(
@@ -310,7 +310,7 @@ def owner_of_name(text: str, above: str = "", below: str = "") -> tuple[str, str
         return None
     form = LEGAL_FORM.search(folded, trading.end())
     first = BETWEEN_PARTS.split(folded[trading.end() :])[0]
-    body = trading.end() + len(first) if LEGAL_BODY.search(first) else 0  # its kind may begin the name
+    body = trading.end() + len(first) if LEGAL_BODY.match(first) else 0  # the whole name: its kind begins it
     end = body or (form.end() if form else 0)
     if not end:
         return None
