@@ -33,8 +33,8 @@ DYNAMIC_CONFIG = (
     'history.timerProcessorMaxTimeShift="10ms"',  # otherwise timers and backoffs under 1 s are rounded up to 1 s
     # Runs whose state stays in memory; the others are read again. By default 128,000 for an hour: 5,000 take 150 MB.
     "history.hostLevelCacheMaxSize=2000",
-    # 64 MB of events. Each start of an activity reads its first event; by default 512 KB are kept, which is less than
-    # the definitions of 40 runs, and what is missing is read from the database with the events around it.
+    # Events in memory: 64 MB. Each start of an activity needs one. The default, 512 KB, is less than the definitions of
+    # 40 runs, and the others are read from the database.
     "history.eventsCacheMaxSizeBytes=67108864",
     "matching.enableFairness=true",
     # One partition: rate limits and fairness are exact, and p95 under load is a quarter of that with four.

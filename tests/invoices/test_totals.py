@@ -240,6 +240,7 @@ def test_nothing_is_called_the_total_because_it_is_large() -> None:
         (["Total $100.00", "NIT 901.418.827-3"], "COP"),
         (["Total $100.00", "CUIT 30-71234567-8"], "ARS"),
         (["Total $100.00", "CUIT 30-71234567-8", "Austin, TX 78701, USA"], "USD"),
+        (["Total $100.00", "ABN 62 118 447 209", "Austin, TX 78701, USA"], "AUD"),
         (["GST (10%) $9.09", "Total $100.00"], "AUD"),
         (["15% GST $13.04", "Total $100.00"], "NZD"),
         (["GST 5% $4.76", "Total $100.00"], "CAD"),

@@ -48,6 +48,8 @@ COUNTRY_TERMS = {
     "ARS": re.compile(r"\bC\.?U\.?I\.?T\b\W{1,4}\d{2}-?\d{8}-?\d\b"),
 }
 """Registers and taxes of one country, which its companies print."""
+PESOS = frozenset({"CLP", "COP", "ARS"})
+"""Currencies of countries whose companies print their customers' tax numbers, as sellers abroad do too."""
 GST_RATE = re.compile(r"\bGST\W{1,3}(\d+)(?:\.0+)? ?%|\b(\d+)(?:\.0+)? ?% GST\b")
 GST_COUNTRIES = {"5": "CAD", "9": "SGD", "10": "AUD", "15": "NZD"}
 """The goods and services tax has another rate in each country whose dollars have the bare sign."""
@@ -162,11 +164,14 @@ def _is_sentence(cell: Cell) -> bool:
 def _which_dollar(code: str, source: Source, text: str) -> tuple[str, Source]:
     """Return what a bare dollar sign means, which is read as USD, in a document with this text.
 
-    Terms of a country are a weaker source than a code, and none if America is named: they may be the customer's.
+    Terms of a country are a weaker source than a code: they may be the customer's, whose tax number decides nothing
+    if America is named.
     """
     named = {other for other in CODE.findall(text) if other in DOLLARS}
     if code != "USD" or named or AMERICAN_DOLLAR in text:
         return next(iter(named)) if code == "USD" and len(named) == 1 else code, source
-    meant = {currency for currency, terms in COUNTRY_TERMS.items() if terms.search(text) and not AMERICA.search(text)}
+    meant = {currency for currency, terms in COUNTRY_TERMS.items() if terms.search(text)}
+    if meant and meant <= PESOS and AMERICA.search(text):
+        return code, Source.TEXT_PATTERN
     meant = meant or {GST_COUNTRIES.get(before or after, code) for before, after in GST_RATE.findall(text)}
     return next(iter(meant)) if len(meant) == 1 else code, Source.TEXT_PATTERN if meant else source
