@@ -125,7 +125,7 @@ LANGUAGE = Language(
             r"netto (?:uiterlijk|voor|op)(?= \d)",
             rf"ontvangen wij\b{IN_SENTENCE}{{0,40}}? {_BEFORE}(?= \d)",
             rf"(?:beta(?:len|al|ling)|overma(?:ken|king)|storten)(?: graag)? {_BEFORE}",
-            rf"bedrag{IN_SENTENCE}{{0,20}}? {_BEFORE}(?= \d)",
+            rf"(?:totaal|factuur)?bedrag{IN_SENTENCE}{{0,20}}? {_BEFORE}(?= \d)",
             r"(?:^\W*|(?:dagen|betaling|betalen)\W+)(?:uiterlijk|ten laatste)(?: op)?(?=\W*\d)",
             r"(?:voor|tegen|uiterlijk|ten laatste)(?: op)?(?= \d.{4,24}\b(?:te )?(?:betalen|voldoen|maken|storten))",
             rf"(?:saldo|restant)\b{IN_SENTENCE}{{0,40}}? (?:uiterlijk|ten laatste)(?: op)?(?= \d)",

@@ -24,6 +24,12 @@ def page(lines: Sequence[Line], number: int = 1) -> Page:
     return Page(number, WIDTH, HEIGHT, tuple(words))
 
 
+def to_the_right(edge: float, top: float, *texts: str) -> list[Line]:
+    """Return lines that end at `edge`."""
+    ends = (max(word.right for word in page([(0, 0, text)]).words) for text in texts)
+    return [(edge - end, top + 14 * row, text) for row, (end, text) in enumerate(zip(ends, texts, strict=True))]
+
+
 def layout(*pages: Sequence[Line]) -> Layout:
     """Return the pages' words as rows of cells."""
     return lay_out([page(lines, number) for number, lines in enumerate(pages, start=1)])

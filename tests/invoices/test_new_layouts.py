@@ -5,14 +5,20 @@ from decimal import Decimal
 
 import pytest
 
+from bench.extraction import INVENTED_FOLDER
 from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.readers.amounts.money import Role, find_money, role_of
 from docrail.invoices.readers.amounts.totals import solve_totals
 from docrail.invoices.readers.header.dates import find_due_date, find_issue_date
 from docrail.invoices.readers.header.number import find_invoice_number
+from docrail.invoices.readers.layout.page import lay_out
 from docrail.invoices.readers.lines.line_items import find_line_items
+from docrail.invoices.readers.parties.accounts import Parties, find_iban
+from docrail.invoices.readers.parties.blocks import buyer_cells
+from docrail.invoices.readers.pdf.pages import PdfPages
+from docrail.invoices.readers.pdf.words import read_pages
 from tests.invoices.documents import Line
-from tests.invoices.layouts import finder, layout, table
+from tests.invoices.layouts import finder, layout, table, to_the_right
 
 ISSUED, DUE = dt.date(2026, 5, 12), dt.date(2026, 6, 11)
 
@@ -337,3 +343,39 @@ def test_lines_of_groups_are_those_of_all_groups() -> None:
 )
 def test_words_around_a_sum_decide_its_role(label: str, role: Role) -> None:
     assert role_of(label) is role
+
+
+COLUMNS = (50, 200, 260, 320, 420)
+
+
+def test_a_unit_in_a_line_is_no_label_of_the_number() -> None:
+    head = [(50, 40, "FATTURA DIFFERITA"), *table("Numero | Data", "1402/A | 31/05/2026", top=60)]
+    lines = table("Descrizione | UM | Qtà | Importo | IVA", "Rubinetto | NR | 30 | 143,64 | 22", top=110, edges=COLUMNS)
+    assert find_invoice_number(finder([*head, *lines])).value == "1402/A"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "iban"),
+    [
+        ("Graag ontvangen wij uw betaling voor 6 maart op NL23 INGB 0004 1826 34 o.v.v. 7", "NL23INGB0004182634"),
+        ("Uw rekening NL23 INGB 0004 1826 34", None),
+    ],
+)
+def test_your_payment_names_no_account_of_yours(sentence: str, iban: str | None) -> None:
+    assert find_iban(layout([(50, 40, "Factuur 7"), (50, 300, sentence)]), Parties()).value == iban
+
+
+def test_an_address_may_be_set_to_the_right_like_its_label() -> None:
+    lines = (
+        "Committente",
+        "Agrumi Vesuvio Soc. Coop. Agr.",
+        "Via Casone 4, 80058 Torre Annunziata",
+        "P. IVA 05193220638",
+    )
+    cells = buyer_cells(finder([(50, 40, "Fattura n. 7"), *to_the_right(540, 100, *lines)]))
+    assert [*dict.fromkeys(cell.text for cell in cells)] == [*lines]
+
+
+def test_primes_separate_thousands() -> None:
+    with PdfPages((INVENTED_FOLDER / "twentysecond" / "it-06.pdf").read_bytes()) as pdf:
+        assert "4\u2019640.22" in lay_out(read_pages(pdf)).text

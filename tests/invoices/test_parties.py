@@ -619,6 +619,19 @@ def test_a_bank_in_the_foot_is_not_the_vendor() -> None:
     assert read_text([replace(LOGO, words=words)]).vendor_name.value == "blau"
 
 
+def test_a_company_at_its_domain_is_no_bank() -> None:
+    foot = [
+        (50, 90, "stay@ferrybank.example"),
+        (50, 800, "Ferrybank Hotel Ltd t/a The Ferrybank. Registered in Scotland"),
+    ]
+    assert parties([(50, 40, "The Ferrybank"), *foot])[0] == "Ferrybank Hotel Ltd"
+
+
+def test_a_name_ends_before_a_remark_after_its_legal_form() -> None:
+    head = block(50, 40, "Idrotermica Srl - Forniture idrosanitarie", "Via Nazionale 112", "20838 Renate")
+    assert parties(head)[0] == "Idrotermica Srl"
+
+
 def test_the_bank_of_the_account_is_not_the_vendor() -> None:
     foot = block(300, 790, "Nordbank eG", "IBAN DE02 1203 0000 0000 2020 51")
     words = (*LOGO.words, *page(foot).words)

@@ -15,6 +15,7 @@ from docrail.invoices.readers.layout.labels import LEAST_CAPTIONS, Finder, Label
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.lines.charges import describes_a_line
+from docrail.invoices.readers.lines.tables import is_in_a_table
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
@@ -193,8 +194,8 @@ def _is_alone(labelled: Labelled) -> bool:
 
 
 def _is_of_document(layout: Layout, cell: Cell) -> bool:
-    """Return whether a bare label is at the title or in a list with the date, and not the heading of the lines."""
-    if heads_lines(layout.rows[cell.row]) or has_another_caption(layout, cell):
+    """Return whether a bare label is at the title or in a list with the date, and not a unit or a heading of lines."""
+    if heads_lines(layout.rows[cell.row]) or is_in_a_table(layout, cell.row) or has_another_caption(layout, cell):
         return False
     return _at_title(layout, cell) or _before_a_date(layout, cell) or _in_list_with_date(layout, cell)
 

@@ -48,6 +48,11 @@ def tables(layout: Layout) -> tuple[Table, ...]:
     return tuple(_tables(layout))
 
 
+def is_in_a_table(layout: Layout, number: int) -> bool:
+    """Return whether the row of this number is below the headings of lines, before the sum that ends them."""
+    return any(row.number == number for table in tables(layout) if table.headed for row in table.rows)
+
+
 def _tables(layout: Layout) -> Iterator[Table]:
     headers = [row for row in layout.rows if _is_header(row)]
     if not headers:

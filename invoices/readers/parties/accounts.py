@@ -23,8 +23,11 @@ _LENGTHS = (
 IBAN_LENGTHS = {each[:2]: int(each[2:]) for each in _LENGTHS.split()}
 """IBAN lengths of the SEPA countries, from the IBAN registry."""
 BANK = re.compile(r"iban|ban[ckq]|konto|account|compte|rekening|cuenta|conto")
-PAY_TO = re.compile(r"\b(?:bonific|transfer|uberweis|virement|overma|overschr|ingres)[a-z]*\W+(?:[a-z]{1,4} )?$")
-"""A word for a transfer directly before an account: `bonificare su`."""
+PAY_TO = re.compile(
+    r"\b(?:bonific|transfer|uberweis|virement|overma|overschr|ingres)[a-z]*\W+(?:[a-z]{1,4} )?$"
+    r"|\b(?:betaling|zahlung|payment|paiement|reglement|pago|pagamento) [^.:;]{0,40}\b(?:op|auf|into|to|sur|en|su) $"
+)
+"""A word for a transfer directly before an account, `bonificare su`, or a payment that is to be made on it."""
 OF_THE_TAX_OFFICE = re.compile(r"\bg-?rekening\b")
 """Before a Dutch account from which only taxes are paid: a part of the total goes to it."""
 SHORTEST_IBAN = 15

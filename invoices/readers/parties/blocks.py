@@ -324,7 +324,7 @@ def _block(finder: Finder, start: Cell) -> list[Cell]:
     lines: list[Cell] = []
     bottom = start.bottom
     for row in layout.rows[start.row + 1 :]:
-        inside = [cell for cell in row.cells if start.left - start.height <= cell.left < limit - start.height / 2]
+        inside = [cell for cell in row.cells if _is_in_column(cell, start, limit)]
         if row.page != start.page or row.top - bottom > (GAP if lines else MAX_DROP) * start.height:
             break
         if any(_is_of_the_invoice(cell, row) or _is_the_sellers_label(cell) for cell in inside):
@@ -337,6 +337,13 @@ def _block(finder: Finder, start: Cell) -> list[Cell]:
         if len(lines) > MAX_BLOCK_CELLS:
             break
     return lines
+
+
+def _is_in_column(cell: Cell, start: Cell, limit: float) -> bool:
+    """Return whether a cell begins in the column of `start`, which ends at `limit`, or both are set to the right."""
+    return start.left - start.height <= cell.left < limit - start.height / 2 or (
+        abs(cell.right - start.right) < start.height / 2 and len(start.words) < len(cell.words)
+    )
 
 
 def _are_captions(row: Row) -> bool:

@@ -11,7 +11,14 @@ from docrail.invoices.readers.layout.vocabulary import IBAN_LABEL, PAYEE, REGIST
 from docrail.invoices.readers.lines.charges import charged_rows
 from docrail.invoices.readers.parties import names
 from docrail.invoices.readers.parties.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
-from docrail.invoices.readers.parties.broken_names import Print, legal_form_below, lines_below, print_of, rest_below
+from docrail.invoices.readers.parties.broken_names import (
+    LEAST_WHOLE,
+    Print,
+    legal_form_below,
+    lines_below,
+    print_of,
+    rest_below,
+)
 from docrail.invoices.readers.parties.owners import SALES_LABEL, has_its_owner_below
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import fold, squeeze
@@ -63,6 +70,8 @@ class NameCandidate:
     depth: float = 0.0
     """Position in the head, as a share of the page's height."""
     on_the_net: bool = False
+    is_a_domain: bool = False
+    """Whether a domain is the whole name, as that of a brand often is."""
     mentions: int = 0
     passed_over: bool = False
     """Whether it is a plain line over a company's name and address, or register details are at a name in its column."""
@@ -71,6 +80,17 @@ class NameCandidate:
     def is_the_issuer(self) -> bool:
         """Whether it is a company that states its register details as issuers must, with its name or in the foot."""
         return self.stated and self.legal and self.registered and not self.is_a_bank
+
+    @property
+    def is_a_company(self) -> bool:
+        """Whether it has a legal form and is no bank."""
+        return self.legal and not self.is_a_bank
+
+    @property
+    def has_form_at_an_end(self) -> bool:
+        """Whether its name begins or ends with its legal form."""
+        form = names.legal_form(fold(self.name))
+        return form is not None and (form.start() == 0 or FORM_LAST.search(fold(self.name)) is not None)
 
     @property
     def is_a_bank(self) -> bool:
@@ -93,13 +113,14 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
     others |= {id(cell) for row in charged_rows(layout).values() for cell in row.cells}
     candidates = [c for c in candidates if c.is_the_issuer or id(c.cell) not in others]
     own = [c for c in candidates if c.cell not in buyers and squeeze(c.name) not in buyer_names]
-    own = [c for c in own if not c.is_a_bank or (c.first and c.depth) or not _has_an_account_below(layout, c.cell)]
+    own = [c for c in own if not _keeps_an_account(layout, c, on_the_net)]
     registered = [c.cell for c in own if c.registered and not c.is_a_bank]
-    companies = [c.cell for c in own if c.legal and not c.is_a_bank and is_addressed(layout, c.cell)]
+    companies = [c.cell for c in own if c.is_a_company and is_addressed(layout, c.cell)]
     every = [
         replace(
             c,
             on_the_net=names.is_on_the_net(c.name, on_the_net),
+            is_a_domain=squeeze(c.name) in on_the_net,
             mentions=_mentions(everything, squeeze(c.name)),
             passed_over=c.is_plain and _is_brand_of(layout, c.cell, companies, registered),
         )
@@ -115,10 +136,17 @@ def _is_brand_of(layout: Layout, brand: Cell, companies: Sequence[Cell], registe
     return below or any(cell.shares_column(brand) for cell in registered)
 
 
-def _has_an_account_below(layout: Layout, bank: Cell) -> bool:
-    """Return whether an IBAN is in one of the two rows below a bank's name: it keeps the vendor's account."""
+def _keeps_an_account(layout: Layout, candidate: NameCandidate, on_the_net: Sequence[str]) -> bool:
+    """Return whether a name is that of the bank of an account.
+
+    It is neither the first line nor like a domain of the page, or an IBAN is in the next rows.
+    """
+    if not candidate.is_a_bank or candidate.basis in (NameAt.SELLER_LABEL, NameAt.PAYEE_LABEL):
+        return False
+    bank = candidate.cell
     near = (cell for row in layout.rows[bank.row + 1 : bank.row + 3] for cell in row.cells if cell.shares_column(bank))
-    return any(IBAN_LABEL.search(cell.folded) for cell in near)
+    own = candidate.first or names.is_on_the_net(candidate.name, on_the_net)
+    return not own or (not candidate.depth and any(IBAN_LABEL.search(cell.folded) for cell in near))
 
 
 def _mentions(text: str, short: str) -> int:
@@ -286,8 +314,10 @@ def _is_in_head(layout: Layout, name: str) -> bool:
     """Return whether a name is in the letterhead: invoices also state the trading names of payment services."""
     heads = (cell for row in layout.rows[:ROWS_OF_A_HEAD] if row.page == 1 for cell in row.cells)
     printed = [squeeze(cell.text) for cell in heads if cell.top < TOP * layout.pages[0].height]
-    called = (names.of_domain(part) for part in name.split(" and "))
-    return any(squeeze(part) in text for part in called for text in printed)
+    called = [squeeze(names.of_domain(part)) for part in name.split(" and ")]
+    return any(
+        part in text or (len(text) >= LEAST_WHOLE and part.startswith(text)) for part in called for text in printed
+    )
 
 
 def _ends_in_amount(row: Row) -> bool:

@@ -138,7 +138,7 @@ _PART = (
 TRADES_UNDER = re.compile(
     rf"(.{{2,60}}?)\W*(?:(?:is|are|ist|est|es|e|e'|wird|wordt) ?)?(?:(?:{_A})?(?P<name>{_NAME}) ?{_OF}|"
     rf"{_A}(?:{_BRANCH}|(?P<brand>{_BRAND})) ?{_OF}|(?:{_A})?(?:(?P<part>{_PART})|(?:zweig)?niederlassung) ?{_OF}|"
-    r"(?:owned and )?(?:operated|run|managed|provided) by|betrieben (?:von|durch)(?: der| die)?|"
+    r"(?:owned and )?(?:operated|run|managed|provided|sold) by|betrieben (?:von|durch)(?: der| die)?|"
     r"(?:uitgebaat|geexploiteerd|aangeboden) door|maakt deel uit van) (?=\w)"
 )
 """Text before the owner of a trading name: `Smith's is a trading name of ...`; folded. Spaces are lost in some PDFs."""
@@ -156,7 +156,7 @@ TRADES_AS = re.compile(
 """After a company, before the name under which it trades; folded."""
 LEAST_SPACES = 5
 """Fewest spaces in such a sentence: `X, a division of Y Ltd`."""
-SMALL_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[a-z\u00df-\u00ff]")
+REMARK_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[^\W\d_]")
 """A remark after a name with its legal form."""
 TRADING_AS = re.compile(
     r"[\s,(\u2013-]+(?:[a-z\u00df-\u00ff]+[ ']){0,6}?"
@@ -192,7 +192,7 @@ BETWEEN_PARTS = re.compile(r"\s+[-\u2013\u2014|](?:\s+|(?=\d))|\s*[\u2022\u25cf|
 """Separators of an address. OCR may lose the space between a dash and a street number."""
 ADDRESS_PARTS = 3
 """Fewest parts of a one-line address: name, street, city."""
-SLOGAN = re.compile(r"\b(?!(?:and|und|van|von|des|del)\b)[a-z\u00df-\u00ff]{3}")
+SLOGAN = re.compile(r"\b(?!(?:and|und|van|von|des|del|med|dent|vet|jur|phil|ing)\b)[a-z\u00df-\u00ff]{3}")
 """A lowercase word that names seldom have."""
 MAX_NAME_WORDS, MAX_NAME_LENGTH = 8, 70
 MAX_LEGAL_WORDS, MAX_LEGAL_LENGTH = 16, 120
@@ -284,7 +284,7 @@ def before_register(text: str) -> str:
     return text[: form.end()] if goes_on and vocabulary.REGISTRATION.search(rest) else text
 
 
-def before_remark(text: str, follows: re.Pattern[str] = SMALL_AFTER) -> str:
+def before_remark(text: str, follows: re.Pattern[str] = REMARK_AFTER) -> str:
     """Return the name from `Muster AG - delivered by us`, if such a remark or a trading name follows; else the text."""
     form = legal_form(fold(text))
     if form and any(

@@ -1,16 +1,19 @@
 """Choose the vendor's name among the texts that may be it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.layout.labels import Finder
-from docrail.invoices.readers.layout.page import Cell
+from docrail.invoices.readers.layout.page import Cell, Page
 from docrail.invoices.readers.layout.places import found
+from docrail.invoices.readers.layout.vocabulary import VAT_LABEL
 from docrail.invoices.readers.parties import names
+from docrail.invoices.readers.parties.blocks import BOTTOM, CONTACT
 from docrail.invoices.readers.parties.candidates import (
     ADDRESS_LINES,
     FORM_LAST,
@@ -27,26 +30,100 @@ LEAST_SURNAME = 4
 """Fewest letters of a name that may be matched inside another: `Ziegler` in `Malerbetrieb Ziegler e.K.`"""
 INITIAL = re.compile(r"[a-z]\.")
 """A first name of one letter, on folded text."""
-CLOSE = 1.0
-"""Difference in score up to which another company may be the vendor."""
+CLOSE = 2.0
+"""Difference in score up to which another name may be the vendor's: it is then at least an eighth as probable."""
+MOST_WORDS = 3
+"""Words of a sentence that are counted."""
 ALIKE = 0.85
 """Least similarity of two readings of one name."""
 
-VENDOR_NAME: tuple[Feature[NameCandidate], ...] = (
-    Feature("a label names the seller", 3.6, lambda c: c.basis is NameAt.SELLER_LABEL),
-    Feature("it begins a one-line sender", 2.2, lambda c: c.basis is NameAt.SENDER_LINE),
-    Feature("a label names the payee", 2.1, lambda c: c.basis is NameAt.PAYEE_LABEL),
-    Feature("it is a line of the letterhead or the foot", 0.4, lambda c: c.basis is NameAt.LINE),
-    Feature("distance from the label", -0.25, lambda c: c.place),
-    Feature("legal form", 1.3, lambda c: c.legal),
-    Feature("larger type than usual", 0.6, lambda c: c.size),
-    Feature("first line", 0.7, lambda c: c.first),
-    Feature("register details or an owner follow", 1.0, lambda c: c.registered),
-    Feature("a company states its register details", 2.3, lambda c: c.is_the_issuer),
-    Feature("depth in the head", -0.8, lambda c: c.depth),
-    Feature("like a domain on the page", 1.5, lambda c: c.on_the_net),
-    Feature("register details are at another name", -3.0, lambda c: c.passed_over),
-    Feature("further mentions", 0.3, lambda c: c.mentions),
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """A candidate among all those of its document."""
+
+    finder: Finder
+    own: NameCandidate
+    every: Sequence[NameCandidate]
+
+    @property
+    def others(self) -> Iterator[NameCandidate]:
+        """The other candidates."""
+        return (each for each in self.every if each is not self.own)
+
+    @property
+    def page(self) -> Page:
+        """Its page."""
+        return self.finder.layout.pages[self.own.cell.page - 1]
+
+    @property
+    def is_in_foot(self) -> bool:
+        """Whether it is in the foot of its page."""
+        return self.own.cell.top >= BOTTOM * self.page.height
+
+    @property
+    def is_without_companies(self) -> bool:
+        """Whether no candidate is a company but a bank."""
+        return not any(each.is_a_company for each in self.every)
+
+    def has_below(self, pattern: re.Pattern[str]) -> bool:
+        """Return whether one of the lines below matches a pattern, folded."""
+        return any(pattern.search(cell.folded) for cell in self.finder.below(self.own.cell)[:ADDRESS_LINES])
+
+
+VENDOR_NAME: tuple[Feature[Among], ...] = (
+    Feature("a label names the seller", 4.1, lambda c: c.own.basis is NameAt.SELLER_LABEL),
+    Feature("a label names the payee", -1.6, lambda c: c.own.basis is NameAt.PAYEE_LABEL),
+    Feature("it begins a one-line sender", 1.9, lambda c: c.own.basis is NameAt.SENDER_LINE),
+    Feature("it follows a label in its cell", 2.6, lambda c: ":" in c.own.cell.text),
+    Feature("company", 0.8, lambda c: c.own.is_a_company),
+    Feature("legal form at an end", 1.4, lambda c: c.own.has_form_at_an_end),
+    Feature("only company", 1.4, lambda c: c.own.is_a_company and not any(o.is_a_company for o in c.others)),
+    Feature("first line", 2.5, lambda c: c.own.first),
+    Feature("first line, if there is no company", -1.3, lambda c: c.own.first and c.is_without_companies),
+    Feature("larger type, if there is no company", 1.3, lambda c: c.own.size * c.is_without_companies),
+    Feature("depth in the head", -7.1, lambda c: c.own.depth),
+    Feature("distance from the left", -2.2, lambda c: c.own.cell.left / c.page.width),
+    Feature("in the foot", 1.6, lambda c: c.is_in_foot),
+    Feature("register details or an owner follow", 1.6, lambda c: c.own.registered),
+    Feature("a company states its register details", 1.1, lambda c: c.own.is_the_issuer),
+    Feature("register details are at another name", -0.5, lambda c: c.own.passed_over),
+    Feature("a phone number or a web address below", 0.9, lambda c: c.has_below(CONTACT)),
+    Feature("a tax number below", 0.3, lambda c: c.has_below(VAT_LABEL)),
+    Feature("like a domain on the page", 1.4, lambda c: c.own.on_the_net),
+    Feature("a domain on the page", -2.4, lambda c: c.own.is_a_domain),
+    Feature("further mentions", 0.9, lambda c: c.own.mentions),
+    Feature(
+        "one word without register details",
+        -2.6,
+        lambda c: " " not in c.own.name and not (c.own.registered and c.own.stated),
+    ),
+    Feature(
+        "begins a longer name", -1.8, lambda c: any(fold(o.name).startswith(f"{fold(c.own.name)} ") for o in c.others)
+    ),
+    Feature("words of a sentence", -0.9, lambda c: min(MOST_WORDS, len(names.SLOGAN.findall(c.own.name)))),
+    Feature("capitals", -0.9, lambda c: c.own.name.isupper()),
+    Feature("spells out shorter names", 3.0, lambda c: sum(_spells_out(c.own, each) for each in c.others)),
+    Feature(
+        "a brand's domain is in its address",
+        2.2,
+        lambda c: any(_is_at_its_domain(c.finder, c.own, each) for each in c.others),
+    ),
+    Feature(
+        "another name up to its legal form", 2.7, lambda c: any(_ends_in_its_form(c.own, each) for each in c.others)
+    ),
+    Feature("goes on after its legal form", -3.0, lambda c: any(_ends_in_its_form(each, c.own) for each in c.others)),
+    Feature("first name for an initial", 8.9, lambda c: any(_has_the_first_name(c.own, each) for each in c.others)),
+    Feature(
+        "name under which a person trades",
+        3.7,
+        lambda c: c.is_without_companies and any(_is_of_the_trade(c.own, each) for each in c.others),
+    ),
+    Feature(
+        "person who trades under a name",
+        -2.5,
+        lambda c: c.is_without_companies and any(_is_of_the_trade(each, c.own) for each in c.others),
+    ),
 )
 
 
@@ -58,14 +135,12 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> tuple[FieldValue
     own = vendor_names(finder, buyers)
     if not own:
         return FieldValue(), False
-    best = leaders(VENDOR_NAME, own)[0]
-    rivals = [each for each in leaders(VENDOR_NAME, own, within=CLOSE) if each.first or not each.is_plain]
-    best = next((each for each in own if _spells_out(each, best) or _is_at_its_domain(finder, each, best)), best)
-    best = next((candidate for candidate in own if _ends_in_its_form(candidate, best)), best)
-    best = next((candidate for candidate in own if _has_the_first_name(candidate, best)), best)
+    among = [Among(finder, candidate, own) for candidate in own]
+    best = leaders(VENDOR_NAME, among)[0].own
+    close = (each.own for each in leaders(VENDOR_NAME, among, within=CLOSE))
+    companies = (each for each in own if each.is_a_company and each.registered)
+    rivals = [*(each for each in close if each.first or not each.is_plain), *companies]
     best = next((candidate for candidate in own if _is_in_larger_print(candidate, best)), best)
-    if not any(candidate.legal for candidate in own):
-        best = next((candidate for candidate in own if _is_of_the_trade(candidate, best)), best)
     evidence = (Evidence.NAMED_AGAIN,) if best.on_the_net or best.mentions > 0 else ()
     unsure = any(names.are_unlike(rival.name, best.name) for rival in rivals)
     labelled = best.basis in (NameAt.SELLER_LABEL, NameAt.PAYEE_LABEL)

@@ -30,6 +30,8 @@ CONTROLS = frozenset(letter for letter in map(chr, (*range(0x20), *range(0x7F, 0
 """Control characters that a font may print and a terminal would obey. Pdfium's hyphen mark is one of them."""
 INVISIBLE = frozenset("\u00ad\u200b\ufeff\ufffe") | CONTROLS
 """Control characters, soft hyphens, zero-width spaces, and pdfium's other mark for a hyphen at a line end."""
+APOSTROPHES = dict.fromkeys("\u2032\u02b9\u00b4", "\u2019")
+"""Primes and an accent that some print in place of an apostrophe, as between thousands: `4\u2032292.53`."""
 SPACE = " "
 SURROGATES = range(0xD800, 0xE000)
 """Halves of characters beyond the basic plane, as in icon fonts: not text, and invalid Unicode alone."""
@@ -114,7 +116,7 @@ def _printed(code: int) -> str:
     text = chr(code)
     if not code or text in INVISIBLE or code in SURROGATES:
         return ""
-    return SPACE if text.isspace() else text
+    return SPACE if text.isspace() else APOSTROPHES.get(text, text)
 
 
 def _usual_quarter(characters: Sequence[_Character | None], view: View) -> int:
