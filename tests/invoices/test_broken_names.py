@@ -218,6 +218,11 @@ def test_a_remark_makes_no_seller_of_another(line: str, top: float) -> None:
     assert vendor([(50, 50, "Kröger GmbH"), *ADDRESS, (50, top, line)]) == "Kröger GmbH"
 
 
+def test_a_name_goes_on_below_after_an_article() -> None:
+    head: list[Line] = [(50, 50, "Hoveniersbedrijf Van der"), (50, 62, "Meulen B.V."), (50, 74, "3762 EN Soest")]
+    assert vendor(head) == "Hoveniersbedrijf Van der Meulen B.V."
+
+
 def test_the_foot_of_the_last_page_spells_a_logo_out() -> None:
     first: list[Line] = [
         (50, 50, "Fernlow Nurseries"),

@@ -330,6 +330,17 @@ def test_lines_of_groups_are_those_of_all_groups() -> None:
     assert lines_of(HEAD, *first, *second, "Subtotal | | | 80,00", "Net total | | | 200,00", "VAT | | | 40,00") == 5
 
 
+def test_a_service_named_like_a_tax_is_a_line_if_the_net_below_its_caption_has_it() -> None:
+    head, lines = (
+        "Omschrijving | Bedrag",
+        ("Boekhouding en btw-aangiften | 645,00", "Advies | 216,00", "Kosten | 92,30"),
+    )
+    captions, sums = "Maatstaf van heffing | Btw 21 % | Te betalen", "953,30 | 200,19 | 1.153,49"
+    below = table(captions, sums, top=400, edges=(50, 250, 450))
+    drawn = layout([*table(head, *lines, edges=(50, 480)), *below])
+    assert len(find_line_items(drawn, find_money(drawn))) == len(lines)
+
+
 @pytest.mark.parametrize(
     ("label", "role"),
     [

@@ -28,6 +28,12 @@ def test_lines_that_stand_level_are_one_table() -> None:
     assert drawn[0] == "Nordwind plc | Dear Ms Vogel,"
 
 
+def test_level_lines_with_an_account_are_a_sidebar() -> None:
+    side, body = (*SIDE, "NL23 INGB 0004", "1826 34"), ("We charge", *BODY[:3], "Advice 25.00", *BODY[3:], "Hull")
+    drawn = texts(*column(40, 100, 25, *side), *column(250, 104, 25, *body))
+    assert drawn == [*body, *side]
+
+
 def test_words_next_to_bare_amounts_are_their_descriptions() -> None:
     amounts = [(430.0, 134.0, "125.00"), (430.0, 168.0, "75.00"), (430.0, 185.0, "200.00")]
     assert "Hull HU1 2AA | 125.00" in texts(*column(40, 100, 17, *SIDE), *amounts)

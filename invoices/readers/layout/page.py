@@ -254,6 +254,8 @@ IN_LINE, BY_CHANCE = 0.6, 0.25
 MONEY = re.compile(r"(?<![\d.,])\d[\d.,]*[.,]\d\d(?![\d.,-])")
 """Pattern of an amount; a column with an amount belongs to a table."""
 NAME = re.compile(r"[^\W\d_]{3}")
+ACCOUNT = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3}")
+"""An IBAN: no column of a table has one, but the details of a company do."""
 
 
 def without_sidebar(words: Sequence[Word], width: float) -> tuple[Sequence[Word], Sequence[Word]]:
@@ -286,7 +288,8 @@ def _is_sidebar(narrow: Sequence[Word], wide: Sequence[Word]) -> bool:
         return False
     middles = sorted(map(_middle, wide))
     lonely = sum(not _is_level(line, middles) for line in lines)
-    return lonely >= LONELY * len(lines) and not _is_in_line(lines, wide)
+    texts = " ".join(word.text for word in sorted(narrow, key=lambda word: (round(_middle(word)), word.left)))
+    return (lonely >= LONELY * len(lines) or bool(ACCOUNT.search(texts))) and not _is_in_line(lines, wide)
 
 
 def _is_in_line(lines: Sequence[Word], wide: Sequence[Word]) -> bool:

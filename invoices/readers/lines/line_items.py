@@ -91,7 +91,7 @@ def _choose(
     layout: Layout, lines: list[_Line], amounts: Sequence[Money], sums: AbstractSet[Decimal]
 ) -> Sequence[_Line]:
     """Return the lines of the tables, or rows elsewhere if only they add up to a sum."""
-    nets = {abs(money.value) for money in amounts if money.role is Role.NET}
+    nets = {abs(money.value) for money in amounts if Role.NET in (money.role, money.column)}
     headed = {abs(money.value) for money in amounts if money.exact and money.column in SUMS}
     plain = [line for line in lines if not line.extra]
     adjustments = {abs(money.value) for money in amounts if money.role is Role.ADJUSTMENT}

@@ -23,7 +23,7 @@ SAME_SIZE = 0.1
 """Largest relative difference in height between the two lines of a name without a legal form."""
 NEAR_REST = 0.75
 """Largest gap between the two lines of a name, in heights of the first."""
-GOES_ON_BELOW = re.compile(r"(?:&|\+|\b(?:and|und|et|en|y|e|de|du|di|van|von))$")
+GOES_ON_BELOW = re.compile(r"(?:&|\+|\b(?:and|und|et|en|y|e|de|du|di|del|della|la|le|van|von|der|den))$")
 """An ending that only another line completes; on folded text."""
 LEAST_WHOLE = 6
 """Fewest letters of a domain or a logo that joins two lines."""

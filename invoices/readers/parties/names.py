@@ -192,7 +192,7 @@ BETWEEN_PARTS = re.compile(r"\s+[-\u2013\u2014|](?:\s+|(?=\d))|\s*[\u2022\u25cf|
 """Separators of an address. OCR may lose the space between a dash and a street number."""
 ADDRESS_PARTS = 3
 """Fewest parts of a one-line address: name, street, city."""
-SLOGAN = re.compile(r"\b(?!(?:and|und|van|von|des|del|med|dent|vet|jur|phil|ing)\b)[a-z\u00df-\u00ff]{3}")
+SLOGAN = re.compile(r"\b(?!(?:and|und|van|von|des|del|der|den|med|dent|vet|jur|phil|ing)\b)[a-z\u00df-\u00ff]{3}")
 """A lowercase word that names seldom have."""
 MAX_NAME_WORDS, MAX_NAME_LENGTH = 8, 70
 MAX_LEGAL_WORDS, MAX_LEGAL_LENGTH = 16, 120
