@@ -36,6 +36,7 @@ MOST_WORDS = 3
 """Words of a sentence that are counted."""
 ALIKE = 0.85
 """Least similarity of two readings of one name."""
+LABELLED = (NameAt.SELLER_LABEL, NameAt.PAYEE_LABEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,12 @@ class Among:
     def is_without_companies(self) -> bool:
         """Whether no candidate is a company but a bank."""
         return not any(each.is_a_company for each in self.every)
+
+    @property
+    def spelled_out(self) -> int:
+        """How many others it spells out; without a legal form, only if there is no company."""
+        may = names.legal_form(fold(self.own.name)) or self.is_without_companies
+        return sum(_spells_out(self.own, each) for each in self.others) if may else 0
 
     def has_below(self, pattern: re.Pattern[str]) -> bool:
         """Return whether one of the lines below matches a pattern, folded."""
@@ -103,7 +110,7 @@ VENDOR_NAME: tuple[Feature[Among], ...] = (
     ),
     Feature("words of a sentence", -0.9, lambda c: min(MOST_WORDS, len(names.SLOGAN.findall(c.own.name)))),
     Feature("capitals", -0.9, lambda c: c.own.name.isupper()),
-    Feature("spells out shorter names", 3.0, lambda c: sum(_spells_out(c.own, each) for each in c.others)),
+    Feature("spells out shorter names", 3.0, lambda c: c.spelled_out),
     Feature(
         "a brand's domain is in its address",
         2.2,
@@ -141,10 +148,11 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> tuple[FieldValue
     companies = (each for each in own if each.is_a_company and each.registered)
     rivals = [*(each for each in close if each.first or not each.is_plain), *companies]
     best = next((candidate for candidate in own if _is_in_larger_print(candidate, best)), best)
+    alike = (candidate for candidate in own if squeeze(candidate.name) == squeeze(best.name))
+    best = next((candidate for candidate in alike if candidate.basis in LABELLED), best)
     evidence = (Evidence.NAMED_AGAIN,) if best.on_the_net or best.mentions > 0 else ()
     unsure = any(names.are_unlike(rival.name, best.name) for rival in rivals)
-    labelled = best.basis in (NameAt.SELLER_LABEL, NameAt.PAYEE_LABEL)
-    source = Source.TEXT_LABEL if labelled else Source.TEXT_PATTERN
+    source = Source.TEXT_LABEL if best.basis in LABELLED else Source.TEXT_PATTERN
     return found(finder.layout, best.name, best.cell, source, evidence), unsure
 
 
