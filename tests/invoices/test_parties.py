@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 
 from docrail.invoices.readers.layout.page import Page, Word
+from docrail.invoices.readers.parties import vendor
+from docrail.invoices.readers.parties.candidates import NameCandidate, vendor_names
 from docrail.invoices.readers.parties.names import LEGAL_FORM, is_name, owner_of_name
 from docrail.invoices.readers.read import read_text
 from tests.invoices.documents import Line
-from tests.invoices.layouts import page, table
+from tests.invoices.layouts import finder, page, table
 
 SELLER, BUYER = "Nordwind Handels GmbH", "Bergmann Verlag AG"
 SELLERS_VAT, BUYERS_VAT = "DE123456789", "DE136695976"
@@ -617,6 +619,21 @@ def test_the_account_to_pay_to_is_not_the_buyers_or_the_tax_offices(texts: list[
 def test_a_bank_in_the_foot_is_not_the_vendor() -> None:
     words = (*LOGO.words, *page([(50, 800, "Hansebank AG, Hafenstraße 9, 20457 Hamburg, HRB 4711")]).words)
     assert read_text([replace(LOGO, words=words)]).vendor_name.value == "blau"
+
+
+def test_of_many_names_fifty_are_compared_with_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = 2 * [f"Muster{one}{other}" for one in "abcdefgh" for other in "abcdefgh"]
+    names = finder([(20.0 + 50 * (n % 11), 10.0 + 12 * (n // 11), word) for n, word in enumerate(words)])
+    compared = []
+
+    def spells_out(own: NameCandidate, other: NameCandidate) -> bool:
+        compared.append((own, other))
+        return False
+
+    monkeypatch.setattr(vendor, "_spells_out", spells_out)
+    assert vendor.find_vendor_name(names, [])[0].value == words[0]
+    assert len(vendor_names(names, [])) > vendor.MOST_NAMES
+    assert len(words) < len(compared) <= 2 * vendor.MOST_NAMES**2
 
 
 def test_a_company_at_its_domain_is_no_bank() -> None:

@@ -32,6 +32,8 @@ INITIAL = re.compile(r"[a-z]\.")
 """A first name of one letter, on folded text."""
 CLOSE = 2.0
 """Difference in score up to which another name may be the vendor's: it is then at least an eighth as probable."""
+MOST_NAMES = 50
+"""Candidates that are compared; invoices have five."""
 MOST_WORDS = 3
 """Words of a sentence that are counted."""
 ALIKE = 0.85
@@ -139,14 +141,14 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> tuple[FieldValue
 
     A name is labelled, in the letterhead or in the footer.
     """
-    own = vendor_names(finder, buyers)
+    own = _at_most(MOST_NAMES, vendor_names(finder, buyers))
     if not own:
         return FieldValue(), False
     among = [Among(finder, candidate, own) for candidate in own]
-    best = leaders(VENDOR_NAME, among)[0].own
-    close = (each.own for each in leaders(VENDOR_NAME, among, within=CLOSE))
+    close = leaders(VENDOR_NAME, among, within=CLOSE)
+    best = leaders(VENDOR_NAME, close)[0].own
     companies = (each for each in own if each.is_a_company and each.registered)
-    rivals = [*(each for each in close if each.first or not each.is_plain), *companies]
+    rivals = [*(each.own for each in close if each.own.first or not each.own.is_plain), *companies]
     best = next((candidate for candidate in own if _is_in_larger_print(candidate, best)), best)
     alike = (candidate for candidate in own if squeeze(candidate.name) == squeeze(best.name))
     best = next((candidate for candidate in alike if candidate.basis in LABELLED), best)
@@ -154,6 +156,12 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> tuple[FieldValue
     unsure = any(names.are_unlike(rival.name, best.name) for rival in rivals)
     source = Source.TEXT_LABEL if best.basis in LABELLED else Source.TEXT_PATTERN
     return found(finder.layout, best.name, best.cell, source, evidence), unsure
+
+
+def _at_most(most: int, candidates: Sequence[NameCandidate]) -> Sequence[NameCandidate]:
+    """Return the candidates, or of more than `most` those that are not plain lines first: each is compared with all."""
+    likely = sorted(candidates, key=lambda each: each.is_plain and not each.first)
+    return candidates if len(candidates) <= most else likely[:most]
 
 
 def _spells_out(candidate: NameCandidate, logo: NameCandidate) -> bool:
