@@ -45,6 +45,11 @@ def test_a_bare_number_in_a_list_with_the_date_is_the_documents(rows: tuple[str,
     assert find_invoice_number(finder(listed(*rows))).value == "A-5331"
 
 
+def test_a_bare_number_in_a_list_set_to_the_right_is_the_documents() -> None:
+    listed = to_the_right(540, 60, "NÚMERO 2026-019", "FECHA 4 de mayo de 2026")
+    assert find_invoice_number(finder([(50, 62, "factura"), *listed])).value == "2026-019"
+
+
 def test_the_heading_of_line_numbers_is_no_label_of_the_document() -> None:
     rows = ("# | Description | Qty | Amount", "01 | Oak shelf | 1 | 20,00")
     assert find_invoice_number(finder([(50, 280, "Invoice"), *table(*rows)])).value is None

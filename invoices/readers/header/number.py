@@ -203,8 +203,12 @@ def _is_of_document(layout: Layout, cell: Cell) -> bool:
 def _in_list_with_date(layout: Layout, cell: Cell) -> bool:
     """Return whether the issue date's label is near in the column of the cell: a list describes one document."""
     rows = layout.rows[max(0, cell.row - ROWS_OF_LIST) : cell.row + ROWS_OF_LIST + 1]
-    column = (other for row in rows for other in row.cells if abs(other.left - cell.left) < cell.height / 2)
+    column = (other for row in rows for other in row.cells if _shares_an_edge(other, cell))
     return any(other.page == cell.page and DATE_LABEL.match(other.folded) for other in column)
+
+
+def _shares_an_edge(one: Cell, other: Cell) -> bool:
+    return min(abs(one.left - other.left), abs(one.right - other.right)) < other.height / 2
 
 
 def _at_title(layout: Layout, cell: Cell) -> bool:
