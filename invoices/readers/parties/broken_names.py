@@ -55,8 +55,8 @@ def print_of(layout: Layout) -> Print:
 def lines_below(layout: Layout, cell: Cell) -> Iterator[Cell]:
     """Yield the lines close below a cell and aligned with it; another column's line may lie between them."""
     for row in layout.rows[cell.row + 1 : cell.row + 3]:
-        near = (o for o in row.cells if o.page == cell.page and o.top > cell.top and aligned(o, cell))
-        yield from (other for other in near if other.top - cell.bottom <= cell.height * NEAR_REST)
+        near = (o for o in row.cells if o.page == cell.page and o.top - cell.bottom <= cell.height * NEAR_REST)
+        yield from (other for other in near if other.top > cell.top and aligned(other, cell))
 
 
 def legal_form_below(layout: Layout, cell: Cell, name: str) -> str:
