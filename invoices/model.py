@@ -15,7 +15,7 @@ SCHEMA_VERSION = 2
 """Version of InvoiceData as JSON and Parquet. Raise it when a field's meaning changes."""
 READER_VERSION = "30"
 """Version of the readers. Raise it when their results may change: stored extractions are keyed by it."""
-READERS_DIGEST = "a3e8bd4b891b3894"
+READERS_DIGEST = "3c2abbfe579d6d58"
 """Digest of invoices/readers at the last review of READER_VERSION (tests/invoices/test_reader_version.py)."""
 
 T = TypeVar("T")

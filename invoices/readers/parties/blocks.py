@@ -340,7 +340,7 @@ def _block(finder: Finder, start: Cell) -> list[Cell]:
 
 
 def _is_in_column(cell: Cell, start: Cell, limit: float) -> bool:
-    """Return whether a cell begins in the column of `start`, which ends at `limit`, or both are set to the right."""
+    """Return whether a cell begins in the column of `start`, which ends at `limit`, or ends below it and is longer."""
     return start.left - start.height <= cell.left < limit - start.height / 2 or (
         abs(cell.right - start.right) < start.height / 2 and len(start.words) < len(cell.words)
     )

@@ -58,7 +58,6 @@ class NameCandidate:
     name: str
     cell: Cell
     basis: NameAt
-    place: int = 0
     legal: bool = False
     """Whether it has a legal form; at a label that says nothing."""
     size: float = 0.0
@@ -114,6 +113,8 @@ def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
     candidates = [c for c in candidates if c.is_the_issuer or id(c.cell) not in others]
     own = [c for c in candidates if c.cell not in buyers and squeeze(c.name) not in buyer_names]
     own = [c for c in own if not _keeps_an_account(layout, c, on_the_net)]
+    brands = [squeeze(c.name) for c in own if c.first and squeeze(c.name) in on_the_net]
+    own = [c for c in own if c.stated or c.basis is not NameAt.LINE or not _has_its_own_domain(finder, c, brands)]
     registered = [c.cell for c in own if c.registered and not c.is_a_bank]
     companies = [c.cell for c in own if c.is_a_company and is_addressed(layout, c.cell)]
     every = [
@@ -147,6 +148,17 @@ def _keeps_an_account(layout: Layout, candidate: NameCandidate, on_the_net: Sequ
     near = (cell for row in layout.rows[bank.row + 1 : bank.row + 3] for cell in row.cells if cell.shares_column(bank))
     own = candidate.first or names.is_on_the_net(candidate.name, on_the_net)
     return not own or (not candidate.depth and any(IBAN_LABEL.search(cell.folded) for cell in near))
+
+
+def domains_below(finder: Finder, cell: Cell) -> list[str]:
+    """Return the parts of the web and mail domains in the address below a name."""
+    return names.domains_in(" ".join(line.text for line in finder.below(cell)[: ADDRESS_LINES + 2]))
+
+
+def _has_its_own_domain(finder: Finder, candidate: NameCandidate, brands: Sequence[str]) -> bool:
+    """Return whether the domain in a name's address is like it, and not the brand of the first line: the customer's."""
+    own = domains_below(finder, candidate.cell) if brands and not candidate.first else []
+    return names.is_on_the_net(candidate.name, own) and not any(brand in own for brand in brands)
 
 
 def _mentions(text: str, short: str) -> int:
@@ -188,7 +200,7 @@ def _labelled(finder: Finder) -> Iterator[NameCandidate]:
             fitting = [(text, cell) for text, cell in cells if names.is_name(text)]
             if fitting:
                 text, cell = next((each for each in fitting[:2] if names.legal_form(fold(each[0]))), fitting[0])
-                yield NameCandidate(names.clean(text), cell, basis, labelled.place)
+                yield NameCandidate(names.clean(text), cell, basis)
 
 
 def _below(finder: Finder, labelled: Labelled) -> list[tuple[str, Cell]]:
@@ -247,7 +259,7 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidat
         above = (*above, short) if len(short) > LOGO else above
         depth = place if place < TOP else 0.0
         yield NameCandidate(
-            *(names.clean(name), cell, NameAt.LINE, 0, legal, size),
+            *(names.clean(name), cell, NameAt.LINE, legal, size),
             registered=registered or owned,
             stated=own_entry or place >= TOP,
             depth=depth,

@@ -337,7 +337,12 @@ def are_unlike(one: str, other: str) -> bool:
 
 def domains(layout: Layout) -> list[str]:
     """Return the squeezed parts of web and mail domains, without those of mail providers."""
-    names = DOMAIN.findall(layout.text.lower())
+    return domains_in(layout.text)
+
+
+def domains_in(text: str) -> list[str]:
+    """Return the squeezed parts of the web and mail domains in a text, without those of mail providers."""
+    names = DOMAIN.findall(text.lower())
     return [squeeze(part) for name in names for part in name.split(".") if part not in FREE_MAIL]
 
 

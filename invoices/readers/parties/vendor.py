@@ -21,6 +21,7 @@ from docrail.invoices.readers.parties.candidates import (
     LOGO,
     NameAt,
     NameCandidate,
+    domains_below,
     is_addressed,
     vendor_names,
 )
@@ -65,12 +66,19 @@ class Among:
         return self.own.cell.top >= BOTTOM * self.page.height
 
     @property
+    def is_registered(self) -> bool:
+        """Whether register details or an owner follow it; a plain name's are next to the first line, or in the foot."""
+        firsts = [each.cell for each in self.every if each.first]
+        known = self.own.is_a_company or self.own.stated or not firsts
+        return self.own.registered and (known or any(cell.shares_column(self.own.cell) for cell in firsts))
+
+    @property
     def is_without_companies(self) -> bool:
         """Whether no candidate is a company but a bank."""
         return not any(each.is_a_company for each in self.every)
 
     @property
-    def spelled_out(self) -> int:
+    def spells_out(self) -> int:
         """How many others it spells out; without a legal form, only if there is no company."""
         may = names.legal_form(fold(self.own.name)) or self.is_without_companies
         return sum(_spells_out(self.own, each) for each in self.others) if may else 0
@@ -94,7 +102,7 @@ VENDOR_NAME: tuple[Feature[Among], ...] = (
     Feature("depth in the head", -7.1, lambda c: c.own.depth),
     Feature("distance from the left", -2.2, lambda c: c.own.cell.left / c.page.width),
     Feature("in the foot", 1.6, lambda c: c.is_in_foot),
-    Feature("register details or an owner follow", 1.6, lambda c: c.own.registered),
+    Feature("register details or an owner follow", 1.6, lambda c: c.is_registered),
     Feature("a company states its register details", 1.1, lambda c: c.own.is_the_issuer),
     Feature("register details are at another name", -0.5, lambda c: c.own.passed_over),
     Feature("a phone number or a web address below", 0.9, lambda c: c.has_below(CONTACT)),
@@ -112,7 +120,7 @@ VENDOR_NAME: tuple[Feature[Among], ...] = (
     ),
     Feature("words of a sentence", -0.9, lambda c: min(MOST_WORDS, len(names.SLOGAN.findall(c.own.name)))),
     Feature("capitals", -0.9, lambda c: c.own.name.isupper()),
-    Feature("spells out shorter names", 3.0, lambda c: c.spelled_out),
+    Feature("spells out shorter names", 3.0, lambda c: c.spells_out),
     Feature(
         "a brand's domain is in its address",
         2.2,
@@ -197,9 +205,8 @@ def _is_at_its_domain(finder: Finder, company: NameCandidate, brand: NameCandida
     """Return whether the domain of a brand is in the address of a company."""
     if not company.legal or brand.legal or company.is_a_bank:
         return False
-    below = " ".join(cell.text for cell in finder.below(company.cell)[: ADDRESS_LINES + 2])
-    domains = {squeeze(domain) for domain in names.DOMAIN.findall(below)}
-    return squeeze(brand.name) in domains and is_addressed(finder.layout, company.cell)
+    at_it = squeeze(brand.name) in domains_below(finder, company.cell)
+    return at_it and is_addressed(finder.layout, company.cell)
 
 
 def _is_in_larger_print(candidate: NameCandidate, small: NameCandidate) -> bool:
