@@ -56,6 +56,7 @@ from docrail.adapters.store.values import ValueStore
 from docrail.adapters.temporal.connection import connect
 from docrail.adapters.temporal.draining import working
 from docrail.adapters.temporal.sdk_metrics import SdkMetrics
+from docrail.adapters.temporal.turns import TurnExecutor
 from docrail.handlers import Catalogue
 from docrail.services.app import App
 from docrail.services.callback_urls import CallbackUrls
@@ -249,6 +250,7 @@ def assemble_worker(
         interceptors=[QueueOnly(), TenantScope(), ReportTogether(activity_slots)],
         plugins=[version_plugin()],
         max_concurrent_workflow_tasks=workflow_slots,
+        workflow_task_executor=TurnExecutor(workflow_slots),
         max_concurrent_activities=activity_slots,
         # Safe on this queue because it has no rate limit: eager activities bypass a queue's limit.
         max_eager_activity_reservations_per_workflow_task=50,

@@ -306,7 +306,7 @@ async def test_of_two_simultaneous_decisions_one_wins_and_the_other_sees_why(
         hers = await ann.tab(path_of(item, "none"))
         await shown(hers)
         await eventually(lambda: has_claim(item, "ann"), "the claim")
-        # her claim ends while she reads, and he takes the document
+        await hers.route("**/view", lambda route: None)  # her claim ends while she reads: she does not hear of his
         await end_claim(guarded_site, item)
         his = await bob.tab(path_of(item, "none"))
         await shown(his)

@@ -21,6 +21,7 @@ from temporalio.service import RPCError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from docrail.adapters.temporal.draining import working
+from docrail.adapters.temporal.turns import TurnExecutor
 from docrail.dag.engine.approvals import approvals_of
 from docrail.dag.engine.plan import SEMANTICS
 from docrail.dag.explain.report import RunReport, StepReport
@@ -31,6 +32,7 @@ from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.language.test_cases import Trial
 from docrail.dag.simulation.cues import TENANT_ID, Cue, CueKind, Played, document_of, people
 from docrail.dag.values.json_values import digest
+from docrail.worker import DEFAULT_SLOTS
 from docrail.workflows.contract.names import (
     ANSWER,
     BY_DECISION,
@@ -106,6 +108,7 @@ async def trial_server(client: Client, handlers: Mapping[str, object]) -> AsyncI
         activities=stage_activities(server.stages, handlers),
         workflow_runner=UnsandboxedWorkflowRunner(),
         interceptors=[StandIns()],
+        workflow_task_executor=TurnExecutor(DEFAULT_SLOTS),
         max_concurrent_activities=1_000,
         max_heartbeat_throttle_interval=timedelta(milliseconds=20),
     )

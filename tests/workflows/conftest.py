@@ -28,6 +28,7 @@ from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
 from docrail.adapters.store.values import ValueStore
 from docrail.adapters.temporal.draining import working
+from docrail.adapters.temporal.turns import TurnExecutor
 from docrail.dag.engine.plan import SEMANTICS
 from docrail.dag.explain.report import RunReport
 from docrail.dag.language.definition import Definition, to_json
@@ -350,6 +351,7 @@ async def work(
             *value_activities(tools),
         ],
         workflow_runner=workflow_runner(sandboxed=sandboxed),
+        workflow_task_executor=TurnExecutor(DEFAULT_SLOTS),
         interceptors=[ReportTogether(DEFAULT_SLOTS)],
         max_cached_workflows=max_cached_workflows,
     )
