@@ -211,12 +211,12 @@ def _add_middleware(api: FastAPI, settings: Settings) -> None:
 
 
 def _add_routes(api: FastAPI) -> None:
+    add_console(api)  # before the routers: its page loads many files, and routes are matched in their order
     for router in ROUTERS:
         api.include_router(router, dependencies=[Depends(only_known), Depends(few_problems), Depends(no_repeated_keys)])
     for router in FOR_STRANGERS:
         api.include_router(router, dependencies=[Depends(no_repeated_keys)])
     add_docs(api)
-    add_console(api)
 
 
 def _identity_provider(settings: Settings) -> IdentityProvider | None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, File, Form, Path, Query, Response, UploadFile
+from fastapi import Depends, File, Form, Path, Query, Response, UploadFile
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict
 
@@ -20,6 +20,7 @@ from docrail.api.parameters import (
     inputs_of_part,
     only_known_parts,
 )
+from docrail.api.router import Router
 from docrail.services.batches import adding, results
 from docrail.services.batches import service as batches
 from docrail.services.batches.models import (
@@ -42,7 +43,7 @@ from docrail.services.intake.service import UNKNOWN_MEDIA_TYPE
 
 CSV_TYPE = "text/csv; charset=utf-8"
 
-router = APIRouter(prefix="/v1/batches", tags=["batches"])
+router = Router(prefix="/v1/batches", tags=["batches"])
 
 BatchId = Annotated[str, Path(max_length=64, description="Id of the batch.")]
 

@@ -2,17 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Path, Request
+from fastapi import Body, Path, Request
 from pydantic import BaseModel
 
 from docrail.api.errors import JSON_TYPE, problems_without_key
 from docrail.api.parameters import AppDep
+from docrail.api.router import Router
 from docrail.dag.values.json_values import Json
 from docrail.services.callback_urls import MAX_TOKEN_LENGTH
 from docrail.services.errors import AlreadyAnswered, CallbackOver, NotFound, UnsupportedType
 from docrail.services.runs import callbacks
 
-router = APIRouter(prefix="/v1/callbacks", tags=["callbacks"])
+router = Router(prefix="/v1/callbacks", tags=["callbacks"])
 
 
 class AnsweredOut(BaseModel):

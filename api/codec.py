@@ -7,7 +7,6 @@ API itself, so that the browser lets it read the answers and the session's cooki
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
@@ -16,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from docrail.api.auth import MayOperateRuns
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
+from docrail.api.router import Router
 from docrail.dag.values.json_values import Json
 from docrail.services.fleet import payloads as temporal_payloads
 from docrail.services.fleet.payloads import EncodedPayload
@@ -26,7 +26,7 @@ MOST_PAYLOADS = 1000
 
 _HELLO: Json = {"metadata": {"encoding": "anNvbi9wbGFpbg=="}, "data": "ImhlbGxvIg=="}
 
-router = APIRouter(prefix=CODEC_PATH, tags=["codec"])
+router = Router(prefix=CODEC_PATH, tags=["codec"])
 
 
 class PayloadsIn(BaseModel):

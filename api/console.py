@@ -130,9 +130,9 @@ def add_console(api: FastAPI) -> None:
             raise HTTPException(404)
         return found.answer(request.headers.get("accept-encoding", ""))
 
+    api.add_route(ASSETS, asset, include_in_schema=False)
     for path in PAGES:
         api.add_route(path, page, include_in_schema=False)
-    api.add_route(ASSETS, asset, include_in_schema=False)
     api.router.default = NotFoundPage(console, api.router.default)
 
 

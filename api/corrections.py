@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import BaseModel, Field
 
 from docrail.api.auth import MayRead, MayReview
 from docrail.api.errors import problems
 from docrail.api.parameters import MOST, AppDep
 from docrail.api.reviews import TokenIn
+from docrail.api.router import Router
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.checks import lines_total
 from docrail.invoices.assessment.corrections import proposals
@@ -25,7 +26,7 @@ from docrail.services.model_config import Text
 from docrail.services.reviews import corrections
 from docrail.services.reviews.corrections import ON_PAGE, AssessedDocument, CorrectionOrder, LinesOrder, TypedOrder
 
-router = APIRouter(prefix="/v1/documents", tags=["documents"])
+router = Router(prefix="/v1/documents", tags=["documents"])
 
 
 class CandidateOut(BaseModel):

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated, cast
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, Response, UploadFile
+from fastapi import Depends, File, Form, Header, Path, Query, Request, Response, UploadFile
 from pydantic import BaseModel, ConfigDict
 
 from docrail.api.auth import MayRead, MayReview, MaySubmit
@@ -23,6 +23,7 @@ from docrail.api.parameters import (
     one_key,
     only_known_parts,
 )
+from docrail.api.router import Router
 from docrail.invoices.extent import MAX_PAGES
 from docrail.invoices.facts import DocumentType
 from docrail.services.documents import originals
@@ -48,7 +49,7 @@ from docrail.services.runs.service import KEY_PATTERN, StartedRun
 
 CHUNK_BYTES = 2**18
 
-router = APIRouter(prefix="/v1/documents", tags=["documents"])
+router = Router(prefix="/v1/documents", tags=["documents"])
 
 Source = Annotated[
     str,

@@ -1,18 +1,18 @@
 """Routes to submit a definition and trigger its run later."""
 
-from fastapi import APIRouter
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from docrail.api.auth import MayRead, MaySubmit
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
+from docrail.api.router import Router
 from docrail.dag.values.json_values import Json
 from docrail.services.definitions.models import WITHOUT_VERSION, VersionNumber
 from docrail.services.errors import InvalidDefinition, KeyConflict, NotFound
 from docrail.services.runs import executions
 from docrail.services.runs.models import Execution
 
-router = APIRouter(prefix="/v1/workflow", tags=["workflow"])
+router = Router(prefix="/v1/workflow", tags=["workflow"])
 
 
 class SubmissionIn(BaseModel):

@@ -2,17 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Response
+from fastapi import Path, Response
 
 from docrail.api.auth import MayRead, MayReview
 from docrail.api.downloads import BYTES, binary, download
 from docrail.api.errors import problems
 from docrail.api.parameters import After, AppDep, IdempotencyKey, Limit
+from docrail.api.router import Router
 from docrail.services.errors import KeyConflict, NotFound, WrongState
 from docrail.services.exports import service as exports
 from docrail.services.exports.models import Export, ExportOrder, ExportPage, Preview
 
-router = APIRouter(prefix="/v1/exports", tags=["exports"])
+router = Router(prefix="/v1/exports", tags=["exports"])
 
 ExportId = Annotated[str, Path(max_length=64, description="Id of the export.")]
 

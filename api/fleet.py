@@ -4,19 +4,19 @@ from dataclasses import asdict
 from http import HTTPStatus
 from typing import Literal
 
-from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from docrail.api.auth import MayOperateAll, SignedIn
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
+from docrail.api.router import Router
 from docrail.services.fleet.health import Readiness, check_readiness
 from docrail.services.fleet.models import Fleet
 from docrail.services.fleet.workers import show_fleet
 
-router = APIRouter(tags=["health"])
-v1_router = APIRouter(prefix="/v1", tags=["health"])
+router = Router(tags=["health"])
+v1_router = Router(prefix="/v1", tags=["health"])
 
 _STATUSES = {True: HTTPStatus.OK, False: HTTPStatus.SERVICE_UNAVAILABLE}
 

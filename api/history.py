@@ -1,15 +1,14 @@
 """Routes of a document's history: what happened to it, and all its readings."""
 
-from fastapi import APIRouter
-
 from docrail.api.auth import MayRead
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
+from docrail.api.router import Router
 from docrail.services.errors import NotFound
 from docrail.services.history import service as history
 from docrail.services.history.models import DocumentHistory, DocumentReadings
 
-router = APIRouter(prefix="/v1/documents", tags=["documents"])
+router = Router(prefix="/v1/documents", tags=["documents"])
 
 
 @router.get("/{document_id}/history", responses=problems(NotFound))

@@ -12,13 +12,14 @@ Straight-through rate: `docrail_straight_through_total{result="passes"}` over th
 import time
 from http import HTTPStatus
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from docrail.api.auth import MayReadTotals
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
+from docrail.api.router import Router
 from docrail.services.totals.service import load_totals
 
 UNMATCHED = "unmatched"
@@ -29,7 +30,7 @@ METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 
 EVENT_STREAM = (b"content-type", b"text/event-stream; charset=utf-8")
 
-router = APIRouter(tags=["health"])
+router = Router(tags=["health"])
 
 
 class RequestMetrics:

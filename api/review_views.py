@@ -2,20 +2,20 @@
 
 import datetime as dt
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from docrail.api.auth import MayReview
 from docrail.api.corrections import FieldsOut
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
+from docrail.api.router import Router
 from docrail.services.documents.models import Document, StoredChange
 from docrail.services.errors import NotFound
 from docrail.services.reviews import views
 from docrail.services.reviews.models import FullReview
 from docrail.services.reviews.views import ReviewAction
 
-router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
+router = Router(prefix="/v1/reviews", tags=["reviews"])
 
 
 class ReviewViewOut(BaseModel):

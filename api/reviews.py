@@ -9,13 +9,14 @@ In one file because all routes act on the same item and return its model.
 import datetime as dt
 from typing import Annotated, Literal, Self
 
-from fastapi import APIRouter, Body, Query
+from fastapi import Body, Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from docrail.api.audit import AfterEvent, AuditOut
 from docrail.api.auth import MayReview
 from docrail.api.errors import problems
 from docrail.api.parameters import After, AppDep, Limit, SearchWords, Time, as_utc
+from docrail.api.router import Router
 from docrail.dag.values.json_values import Json
 from docrail.services.errors import (
     AlreadyDecided,
@@ -51,7 +52,7 @@ from docrail.services.reviews.models import (
 from docrail.services.reviews.preview_tokens import ShownItem
 from docrail.services.reviews.service import Decided, ReviewPage, list_item_events
 
-router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
+router = Router(prefix="/v1/reviews", tags=["reviews"])
 
 
 Status = Literal["open", "postponed", "approved", "rejected", "decided", "closed"]

@@ -6,13 +6,14 @@ The waits include those of nested runs. The actions include those on failed step
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from docrail.api.auth import MayOperateRuns, MayRead, MaySubmit
 from docrail.api.errors import problems
 from docrail.api.large_answers import json_response
 from docrail.api.parameters import After, AppDep, IdempotencyKey, Limit, Moment, Reason, one_key
+from docrail.api.router import Router
 from docrail.dag.explain.facts import RunExplanation
 from docrail.dag.explain.report import RunReport
 from docrail.dag.language.statuses import RunStatus
@@ -29,7 +30,7 @@ from docrail.services.runs.views import chunked_reports, explanation, lists, out
 from docrail.services.runs.views.lists import Period, RunCounts, RunFilter, RunPage
 from docrail.services.runs.views.waits import WaitPage
 
-router = APIRouter(prefix="/v1/runs", tags=["runs"])
+router = Router(prefix="/v1/runs", tags=["runs"])
 
 
 MOST_EXPLAINED = 5_000
@@ -256,7 +257,7 @@ StepId = Annotated[
 ]
 
 
-actions_router = APIRouter(prefix="/v1/runs/{run_id}/actions", tags=["runs"])
+actions_router = Router(prefix="/v1/runs/{run_id}/actions", tags=["runs"])
 
 
 @actions_router.get("", responses=problems(NotFound))

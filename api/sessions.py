@@ -2,18 +2,19 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import Path, Request, Response
 from pydantic import BaseModel, Field
 
 from docrail.api.auth import MayAdminister, SignedIn, access_of, check_same_origin, recorded, session_cookie, set_cookie
 from docrail.api.errors import problems, problems_without_key
 from docrail.api.parameters import After, AppDep, Limit
+from docrail.api.router import Router
 from docrail.services.access import service
 from docrail.services.access.models import Me, Session, describe_principal
 from docrail.services.errors import CrossSite, NotFound, Unauthenticated
 from docrail.services.model_config import body
 
-router = APIRouter(prefix="/v1", tags=["access"])
+router = Router(prefix="/v1", tags=["access"])
 
 
 SessionId = Annotated[str, Path(max_length=64, pattern=r"^[^\x00]*$", description="Id of the session.")]

@@ -1,17 +1,17 @@
 """Routes of usage: the paid answers about a document, what models cost a tenant, and all tenants."""
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from docrail.api.auth import MayAdministerAll, MayRead
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
+from docrail.api.router import Router
 from docrail.services.errors import NotFound
 from docrail.services.usage import service as model_uses
 from docrail.services.usage.models import DocumentUse, ModelUsage, TenantSummary
 
-router = APIRouter(prefix="/v1/documents", tags=["documents"])
-totals_router = APIRouter(prefix="/v1", tags=["usage"])
+router = Router(prefix="/v1/documents", tags=["documents"])
+totals_router = Router(prefix="/v1", tags=["usage"])
 
 
 class TenantListOut(BaseModel):

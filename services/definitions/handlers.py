@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated
 
 from pydantic import Field
@@ -70,8 +71,9 @@ def load_handler(catalogue: Catalogue, name: str) -> HandlerInfo:
     raise NotFound("handler", name, Suggestions().closest(name, names))
 
 
+@cache
 def describe(handler: Handler) -> HandlerInfo:
-    """Return the description of a handler."""
+    """Return the description of a handler. The first time takes milliseconds."""
     return HandlerInfo(
         name=handler.name,
         aliases=handler.aliases,

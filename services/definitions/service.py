@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import asyncpg
@@ -231,7 +232,13 @@ async def compare(app: App, principal: Principal, definition_id: str, old: str, 
 
 async def schema(app: App) -> dict[str, Json]:
     """Return the JSON Schema of a definition, including the available handlers."""
-    return await asyncio.to_thread(definition_schema, app.catalogue)
+    return await asyncio.to_thread(_schema, tuple(app.catalogue.values()))
+
+
+@lru_cache(maxsize=1)
+def _schema(handlers: tuple[Handler, ...]) -> dict[str, Json]:
+    """Return the schema with these handlers, kept for the next request: it takes a tenth of a second."""
+    return definition_schema({handler.name: handler for handler in handlers})
 
 
 async def publish_shipped(app: Registry, tenant_id: str = DEFAULT_TENANT) -> list[StoredDefinition]:

@@ -466,6 +466,14 @@ LLM = (
 
 ADAPTERS = (
     Mutant(
+        "turns-overlap",
+        "adapters/temporal/turns.py",
+        "    with lock:\n        return turn(*args, **kwargs)\n",
+        "    return turn(*args, **kwargs)\n",
+        ("tests/workflows/test_slow_turns.py",),
+        "a run whose turn took too long makes no progress until its worker ends",
+    ),
+    Mutant(
         "credentials-follow-to-another-port",
         "adapters/http/client.py",
         "if _origin(str(target)) != _origin(str(url)):",
