@@ -227,7 +227,7 @@ LANGUAGE = Language(
             *(r"^\W*(?:(?:to|you) pay(?: now)?|this bill)(?=\W*$)", "(?<!net )invoice value"),
             *(
                 r"total\s*(?:(?:for|of) )?(?:(?:this|the) )?(?:invoice|bill)(?![a-z])",
-                r"(?:amount|balance)?\s*(?:due|payable)",
+                r"(?:amount|balance)?\s*(?:due(?!-\d)|payable)",
             ),
             *(r"total (?:vat|gst|tax(?:es)?) inc(?:l\w*)?", "total (?:after|with) (?:vat|gst|tax(?:es)?)"),
             *(r"(?:total|amount|price)?\s*inc(?:l|luding|lusive)?\.?\s*(?:of\s*)?(?:vat|tax|gst)", "inclusive total"),

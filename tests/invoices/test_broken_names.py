@@ -81,6 +81,8 @@ def test_a_company_ends_before_the_name_it_trades_under(phrase: str) -> None:
         ("Haller, Baumann und", "Söhne Stahlbau GmbH", "Haller, Baumann und Söhne Stahlbau GmbH"),
         ("COLORIFICIO BRENTA", "di Sartori Mauro & C. S.n.c.", "COLORIFICIO BRENTA di Sartori Mauro & C. S.n.c."),
         ("FALEGNAMERIA RIZZI", "di Rizzi Paolo", "FALEGNAMERIA RIZZI di Rizzi Paolo"),
+        ("Stamperia Antica di Carlo", "Danesin & C. S.n.c.", "Stamperia Antica di Carlo Danesin & C. S.n.c."),
+        ("Consulenza di impresa", "Danesin S.r.l.", "Danesin S.r.l."),
         ("Frisch vor dem Tor", "Kornblum GmbH", "Kornblum GmbH"),
         ("Ihre Schreinerei", "Holz Zurbriggen AG", "Holz Zurbriggen AG"),
     ],

@@ -96,8 +96,9 @@ def test_an_invoice_that_names_a_credit_note_is_not_sure_to_be_one() -> None:
     assert (read.value, read.evidence) == (DocumentType.CREDIT_NOTE, (Evidence.SEVERAL_CANDIDATES,))
 
 
-def test_a_receipt_that_counts_as_an_invoice_is_one() -> None:
-    assert find_document_type(titled("RICEVUTA FISCALE - FATTURA")).value is DocumentType.INVOICE
+@pytest.mark.parametrize("title", ["RICEVUTA FISCALE - FATTURA", "RECIBO - FACTURA", "Receipt / Invoice no. 77"])
+def test_a_receipt_that_counts_as_an_invoice_is_one(title: str) -> None:
+    assert find_document_type(titled(title)).value is DocumentType.INVOICE
 
 
 @pytest.mark.parametrize(

@@ -320,6 +320,7 @@ def test_the_due_date_is_found_in_each_language(text: str) -> None:
         "Zahlung in bar 119.00 EUR, Umtausch bis 12.06.2024",
         "Zahlung 01.02.2024 bis 12.06.2024",
         "Bei Zahlung innerhalb von 10 Tagen 2.00% Skonto bis 12.06.2024",
+        "Wird der Rechnungsbetrag bis zum 12.06.2024 bezahlt, gewähren wir 2 % Skonto.",
         "Paiement reçu 119.00 le 02/03/2024, garantie jusqu'au 12/06/2024",
         "Pago con tarjeta 02.03.2024 hasta 12.06.2024",
         "Incasso 01.03.2024 retour op 12.06.2024",

@@ -122,6 +122,8 @@ def test_days_are_counted_from_the_date_that_a_term_names() -> None:
         "2 % dto. pago antes del 19/05/2026, neto vencimiento 11/06/2026",
         "Sconto 2 % entro il 19/05/2026, netto entro il 11/06/2026",
         "Der Einzug erfolgt am 11.06.2026.",
+        "Ich bitte, den Gesamtbetrag unter Angabe der Nummer bis zum 11. Juni 2026 auf mein Konto zu überweisen.",
+        "Der Rechnungsbetrag von 524,50 € ist bis zum 11.06.2026 zu überweisen.",
         "Graag ontvangen wij € 1.210,00 vóór 11-06-2026 op onze rekening.",
         "Le cobraremos 1.210,00 € el 11/06/2026 por domiciliación.",
         "Votre compte sera débité de 1 210,00 € le 11/06/2026.",

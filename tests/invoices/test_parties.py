@@ -415,6 +415,25 @@ def test_a_seller_that_stands_in_the_footer_alone_is_found() -> None:
     assert parties([*block(50, 110, BUYER, *OTHER_ADDRESS), *foot])[0] == "Hansen Öztürk PartG mbB"
 
 
+def test_a_name_with_its_owner_in_the_footer_is_the_sellers_if_its_tax_number_is_next_to_it() -> None:
+    foot: list[Line] = [
+        (50, 775, "Fotografia Zenit di Maria Quarantelli"),
+        (430, 775, "Partita IVA IT 11729030376"),
+        (430, 787, "C.F. QRNTMS84D12A944X"),
+    ]
+    buyer = block(50, 110, "Bill to", BUYER, *OTHER_ADDRESS)
+    assert parties([*buyer, *foot])[0] == "Fotografia Zenit di Maria Quarantelli"
+
+
+def test_a_name_in_two_prints_is_one_if_another_line_begins_with_it() -> None:
+    lines: list[Line] = [(50, 40, "Studio Associato"), (50, 53, "Bertagnin & Fedrigo"), (50, 66, "Via dei Fabbri 27")]
+    foot: list[Line] = [(50, 775, "Studio Associato Bertagnin & Fedrigo - copia di cortesia della fattura")]
+    drawn = page([*lines, *block(50, 150, BUYER, *OTHER_ADDRESS), *foot])
+    large = [replace(word, bottom=word.bottom + 4) if 50 < word.top < 60 else word for word in drawn.words]
+    read = read_text([replace(drawn, words=tuple(large))])
+    assert read.vendor_name.value == "Studio Associato Bertagnin & Fedrigo"
+
+
 def test_a_number_after_another_is_not_a_postal_code() -> None:
     """Next to a logo it would look like an address, and the buyer's below it would no longer be the second one."""
     seller: list[Line] = [(400, 40, "WIMMER"), (50, 52, "Wimmer Stahl GmbH, Voestalpinestraße 9, 4020 Linz")]

@@ -421,3 +421,20 @@ def test_sums_without_cents_count_if_the_lines_add_up_to_one() -> None:
     sums = [*lines, *table("Net | 1700", "VAT 20% | 340", "Total | 2040", edges=SUMS, top=400)]
     assert values(solve(sums, "1700.00")) == ("1700", "340", "2040")
     assert values(solve(sums, "1600.00")) == (None, None, None)
+
+
+def test_a_fee_that_may_come_is_no_part_of_the_sums() -> None:
+    """With it, the base at one rate would add up to what is left to pay: 209.86 + 28.34 - 12.00 = 226.20."""
+    heads = "Total HT | TVA à 5,5 % | Total TVA | Total TTC"
+    sums = table(heads, "377,88 | 11,54 | 28,34 | 406,22 €", edges=ROW)
+    rest: list[Line] = [
+        (50, 400, "sur base 209,86 € à 5,5 % et 168,02 € à 10 %"),
+        *table("Échéances déjà réglées | -180,00 €", "Reste à payer | 226,22 €", edges=(50, 440), top=420),
+        (50, 480, "Passé la date, des frais de relance de 12,00 € pourront être facturés."),
+    ]
+    assert values(solve([*sums, *rest])) == ("377.88", "28.34", "406.22")
+
+
+def test_sums_may_be_left_of_their_names() -> None:
+    sums = table("521,08 | totaal exclusief btw", "109,43 | btw 21%", "€ 630,51 | totaal inclusief btw", edges=SUMS)
+    assert values(solve(sums)) == ("521.08", "109.43", "630.51")

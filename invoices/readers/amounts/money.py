@@ -21,6 +21,8 @@ CODE_LABEL = re.compile(r"(?:[\s-]|^)(?:nr|no|nummer|number|n[o°º]|num|numero|
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 MAX_LABEL_WORDS = 9
 """Most words in a label; a longer text before an amount is a sentence."""
+LEAST_REMARK = 3
+"""Fewest words after a charge or a discount in a remark: `late fees of 12.00 may be added to the next bill`."""
 SIGN_LETTERS = 3
 WORD = re.compile(r"[a-z]\.?[a-z]")
 """Two letters form a word, also with a dot between them: `I.V.A.`."""
@@ -72,6 +74,16 @@ def find_money(layout: Layout) -> list[Money]:
         found.extend(_row_money(layout, row, rate))
         found.extend(_discount_without_amount(row, rate, found))
     return found
+
+
+def headed_sums(amounts: Sequence[Money]) -> list[Money]:
+    """Return the net and the total of the last row that has both under their headings: `Net | VAT | Total`."""
+    rows: dict[int, list[Money]] = {}
+    for money in amounts:
+        if money.exact and money.column in (Role.NET, Role.TOTAL, Role.PLAIN_TOTAL):
+            rows.setdefault(money.cell.row, []).append(money)
+    whole = [row for row in rows.values() if {Role.NET} < {money.column for money in row}]
+    return whole[-1] if whole else []
 
 
 def has_money(text: str) -> bool:
@@ -128,7 +140,7 @@ def _without_stops(label: str) -> str:
 
 
 def _row_money(layout: Layout, row: Row, rate: Decimal | None) -> Iterator[Money]:
-    first, label, order = "", _label_across(layout, row), 0
+    first, label, order = "", _label_across(layout, row) or _label_after(row), 0
     for cell in row.cells:
         amounts = [amount for amount in find_amounts(cell.text) if not _in_date(amount, cell)]
         if not amounts:
@@ -170,6 +182,16 @@ def _label_across(layout: Layout, row: Row) -> str:
     return ""
 
 
+def _label_after(row: Row) -> str:
+    """Return the name of a sum that is printed to the right of its amount, in a row with nothing else."""
+    amount, *names = row.cells
+    if not has_money(amount.text) or WORD.search(amount.folded):
+        return ""
+    labels = [name.folded for name in names if not has_money(name.text)]
+    is_named = len(labels) == len(names) == 1 and role_of(RATE.sub(" ", labels[0])) is not Role.OTHER
+    return labels[0] if is_named else ""
+
+
 def _in_date(amount: Amount, cell: Cell) -> bool:
     """Return whether the number is part of a date."""
     if amount.exact or not YEAR.search(cell.text):
@@ -196,6 +218,8 @@ def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int, *, 
     if len(cell.words) > MAX_LABEL_WORDS and sum_words.CASH_DISCOUNT.search(
         sum_words.OTHERWISE.split(cell.folded[: amount.start])[-1]
     ):
+        role = column = Role.NOT_A_SUM
+    if role is Role.ADJUSTMENT and len(WORD.findall(cell.folded[amount.end :])) >= LEAST_REMARK:
         role = column = Role.NOT_A_SUM
     remark = role is Role.TAX and sum_words.INSIDE.search(label) and cell.text.startswith("(")  # not a minus
     value = abs(amount.value) if remark else amount.value

@@ -42,6 +42,8 @@ _ABOUT = (
 )
 AFTER_TITLE = rf"(?:{_NUMBERED}{_DATED}|{_ABOUT})"
 """What may follow a name in a title: a number, a date, what it is about."""
+AND = re.compile(r"\s?[-/\u2013]\s?")
+"""Between two names of a paper that is both: `Recibo - Factura`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,9 @@ def _name_of(cell: Cell) -> tuple[DocumentType, str] | None:
     for kind, title in NAMES.items() if ANY_NAME.match(text) else ():
         match = title.fullmatch(text)
         if match and not TERM.search(match["rest"]):  # `Recibo 15 días` is a way of payment
+            both = kind is DocumentType.RECEIPT and AND.match(match["rest"])
+            if both and vocabulary.INVOICE_TITLE.match(match["rest"], both.end()):
+                return DocumentType.INVOICE, ""
             return kind, match["rest"]
     return None
 

@@ -25,6 +25,9 @@ NEAR_REST = 0.75
 """Largest gap between the two lines of a name, in heights of the first."""
 GOES_ON_BELOW = re.compile(r"(?:&|\+|\b(?:and|und|et|en|y|e|de|du|di|del|della|la|le|van|von|der|den))$")
 """An ending that only another line completes; on folded text."""
+OF_A_PERSON = re.compile(r" di [a-z]+$")
+PARTNERS = re.compile(r"(?:& c\. )?s\.?(?:n\.?c|a\.?s)\.?$")
+"""An Italian partnership, whose name ends with a person's: `Stamperia di Carlo` and `Rossi & C. S.n.c.`"""
 LEAST_WHOLE = 6
 """Fewest letters of a domain or a logo that joins two lines."""
 MOST_LINES = 3
@@ -95,7 +98,8 @@ def _goes_on_in(name: str, last: Cell, other: Cell, known: Print) -> bool:
     same_print = abs(other.height - last.height) <= SAME_SIZE * last.height
     if not is_name(both):
         return False
-    if (same_print or legal_form(fold(both))) and _is_said(fold(both), known.said):
+    begins = any(text.startswith(f"{fold(both)} ") for text in known.said)
+    if begins or ((same_print or legal_form(fold(both))) and _is_said(fold(both), known.said)):
         return True
     if same_print and (_is_end(last, other) or _are_lettering(name, last, other, known)):
         return True
@@ -118,6 +122,8 @@ def _is_end(cell: Cell, other: Cell) -> bool:
     if legal_form(cell.folded) or not has_legal_form(other):
         return False
     words = LEGAL_FORM.sub("", other.folded).split()
+    if OF_A_PERSON.search(cell.folded) and PARTNERS.search(other.folded):
+        return True
     titled = is_name(cell.text) and not SLOGAN.search(cell.text)
     return bool(GOES_ON_BELOW.search(cell.folded)) or (titled and len(words) == 1)
 

@@ -37,6 +37,8 @@ BANK = re.compile(r"bank\b|sparkasse|\b(?:banco|banque|banca|caisse|caja|cassa)\
 """Invoices state the bank of their account, some with its register details."""
 FORM_LAST = re.compile(rf"(?:{names.LEGAL_FORM.pattern})\W*$")
 FIGURES = "0123456789 "
+OF_AN_OWNER = re.compile(r"\w di [A-Z]\w+ [A-Z]\w+$")
+"""The end of an Italian name: `Fotografia Zenith di Maria Rossi`."""
 """A name with register details may start with digits; elsewhere they are a street number."""
 LOGO = 2
 """Names of up to this many letters are more likely read from a logo than registered."""
@@ -319,7 +321,8 @@ def _is_followed_by_register(layout: Layout, cell: Cell) -> bool:
     """Return whether the cell to the right has register details: a foot is often set in columns."""
     cells = layout.rows[cell.row].cells
     after = cells[cells.index(cell) + 1 :][:1]
-    return names.has_legal_form(cell) and any(REGISTRATION.search(other.folded) for other in after)
+    named = names.has_legal_form(cell) or OF_AN_OWNER.search(cell.text)
+    return bool(named) and any(REGISTRATION.search(other.folded) for other in after)
 
 
 def _is_in_head(layout: Layout, name: str) -> bool:

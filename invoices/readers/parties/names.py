@@ -76,7 +76,8 @@ NO_NAME = re.compile(
     r"kvk|siret|invoice|receipt|payment|globale|summary|total|amount|account|email|dear|terms|po|p\.o|order|your|ihre?|"
     r"uw|votre|afdeling|abteilung|departa?ment[o]?|dept|ufficio|"
     r"thank|merci (?:de|pour)|(?:vielen )?dank|gracias|grazie|bedankt|obrigad[oa]|dziekujemy|dekujeme|tack|tak for|"
-    r"takk|kiitos|tesekkur|posted|paid|received|statement|estimate|quotation|inh|inhaber(?:in)?|gerante?|propietari[ao]|titolare)\b"
+    r"takk|kiitos|tesekkur|posted|paid|received|statement|estimate|quotation|inh|inhaber(?:in)?|gerante?|propietari[ao]|titolare|"
+    r"c\.f\. [a-z]{6}\d\d[a-z]\d\w+)\b"  # an Italian tax number
 )
 NUMBER_OF = re.compile(r"\b(?:no|nr|n[o°º]|nummer|number)$")
 LABELS = (
