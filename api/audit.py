@@ -8,13 +8,13 @@ from pydantic import BaseModel, Field
 from docrail.api.auth import MayOperateRuns
 from docrail.api.errors import problems
 from docrail.api.parameters import MOST, AppDep, Limit, SearchWords
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.services.access.models import person
 from docrail.services.audit import service as audit
 from docrail.services.audit.models import AuditEvent, AuditFilter, ChainCheck
 from docrail.services.reviews import records
 
-router = Router(prefix="/v1/audit", tags=["audit"])
+router = PrefixRouter(prefix="/v1/audit", tags=["audit"])
 
 
 AfterEvent = Annotated[int, Query(ge=0, le=MOST, description="number of the last event of the previous page")]

@@ -20,7 +20,7 @@ from docrail.api.parameters import (
     inputs_of_part,
     only_known_parts,
 )
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.services.batches import adding, results
 from docrail.services.batches import service as batches
 from docrail.services.batches.models import (
@@ -43,7 +43,7 @@ from docrail.services.intake.service import UNKNOWN_MEDIA_TYPE
 
 CSV_TYPE = "text/csv; charset=utf-8"
 
-router = Router(prefix="/v1/batches", tags=["batches"])
+router = PrefixRouter(prefix="/v1/batches", tags=["batches"])
 
 BatchId = Annotated[str, Path(max_length=64, description="Id of the batch.")]
 

@@ -7,13 +7,13 @@ from pydantic import BaseModel
 
 from docrail.api.errors import JSON_TYPE, problems_without_key
 from docrail.api.parameters import AppDep
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.dag.values.json_values import Json
 from docrail.services.callback_urls import MAX_TOKEN_LENGTH
 from docrail.services.errors import AlreadyAnswered, CallbackOver, NotFound, UnsupportedType
 from docrail.services.runs import callbacks
 
-router = Router(prefix="/v1/callbacks", tags=["callbacks"])
+router = PrefixRouter(prefix="/v1/callbacks", tags=["callbacks"])
 
 
 class AnsweredOut(BaseModel):

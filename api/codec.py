@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from docrail.api.auth import MayOperateRuns
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.dag.values.json_values import Json
 from docrail.services.fleet import payloads as temporal_payloads
 from docrail.services.fleet.payloads import EncodedPayload
@@ -26,7 +26,7 @@ MOST_PAYLOADS = 1000
 
 _HELLO: Json = {"metadata": {"encoding": "anNvbi9wbGFpbg=="}, "data": "ImhlbGxvIg=="}
 
-router = Router(prefix=CODEC_PATH, tags=["codec"])
+router = PrefixRouter(prefix=CODEC_PATH, tags=["codec"])
 
 
 class PayloadsIn(BaseModel):

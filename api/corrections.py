@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 from docrail.api.auth import MayRead, MayReview
 from docrail.api.errors import problems
 from docrail.api.parameters import MOST, AppDep
+from docrail.api.prefix_router import PrefixRouter
 from docrail.api.reviews import TokenIn
-from docrail.api.router import Router
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.checks import lines_total
 from docrail.invoices.assessment.corrections import proposals
@@ -26,7 +26,7 @@ from docrail.services.model_config import Text
 from docrail.services.reviews import corrections
 from docrail.services.reviews.corrections import ON_PAGE, AssessedDocument, CorrectionOrder, LinesOrder, TypedOrder
 
-router = Router(prefix="/v1/documents", tags=["documents"])
+router = PrefixRouter(prefix="/v1/documents", tags=["documents"])
 
 
 class CandidateOut(BaseModel):

@@ -15,7 +15,7 @@ from docrail.api.auth import MayOperateRuns, MayRead
 from docrail.api.errors import problems
 from docrail.api.large_answers import json_response
 from docrail.api.parameters import MOST, After, AppDep, Limit, OpenGroups, groups_of
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.dag.explain.graph import Graph
 from docrail.dag.language.version_refs import ALIAS_PATTERN, MAX_VERSION, STABLE, Target
 from docrail.dag.values.json_values import Json
@@ -48,7 +48,7 @@ from docrail.services.errors import (
 )
 from docrail.services.model_config import WHOLE
 
-router = Router(prefix="/v1/definitions", tags=["definitions"])
+router = PrefixRouter(prefix="/v1/definitions", tags=["definitions"])
 
 EXAMPLE = "dsl: 1\nid: hello\nsteps:\n  - {id: greet, handler: echo, config: {value: hi}}\n"
 
@@ -201,7 +201,7 @@ async def list_dependants(definition_id: str, who: MayRead, app: AppDep) -> Depe
     return await lists.list_dependants(app, who, definition_id)
 
 
-aliases_router = Router(prefix="/v1/definitions/{definition_id}", tags=["definitions"])
+aliases_router = PrefixRouter(prefix="/v1/definitions/{definition_id}", tags=["definitions"])
 
 AliasName = Annotated[str, Path(json_schema_extra={"pattern": ALIAS_PATTERN}, description="the alias's name")]
 RemovableAlias = Annotated[
@@ -278,7 +278,7 @@ async def list_moves(
     return await aliases.list_moves(app, who, definition_id, limit=limit, after=after)
 
 
-handlers_router = Router(prefix="/v1/handlers", tags=["handlers"])
+handlers_router = PrefixRouter(prefix="/v1/handlers", tags=["handlers"])
 
 
 @handlers_router.get("", responses=problems())

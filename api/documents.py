@@ -23,7 +23,7 @@ from docrail.api.parameters import (
     one_key,
     only_known_parts,
 )
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.invoices.extent import MAX_PAGES
 from docrail.invoices.facts import DocumentType
 from docrail.services.documents import originals
@@ -49,7 +49,7 @@ from docrail.services.runs.service import KEY_PATTERN, StartedRun
 
 CHUNK_BYTES = 2**18
 
-router = Router(prefix="/v1/documents", tags=["documents"])
+router = PrefixRouter(prefix="/v1/documents", tags=["documents"])
 
 Source = Annotated[
     str,

@@ -14,7 +14,7 @@ from docrail.api.auth import MayRead, is_still
 from docrail.api.errors import problems
 from docrail.api.methods import IS_HEAD
 from docrail.api.parameters import AppDep
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.dag.language.inputs import InputProblem
 from docrail.services.batches.service import find_batch
 from docrail.services.errors import InvalidInput, NotFound, QuotaExceeded
@@ -23,7 +23,7 @@ from docrail.services.events.service import Events
 from docrail.services.events.stream import Batch, Stream
 from docrail.services.model_config import SHOWN
 
-router = Router(prefix="/v1", tags=["events"])
+router = PrefixRouter(prefix="/v1", tags=["events"])
 
 HEARTBEAT_SECONDS = 10.0
 """How often an idle stream sends something, so that proxies keep it, and how often its credentials are checked."""

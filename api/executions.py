@@ -5,14 +5,14 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from docrail.api.auth import MayRead, MaySubmit
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.dag.values.json_values import Json
 from docrail.services.definitions.models import WITHOUT_VERSION, VersionNumber
 from docrail.services.errors import InvalidDefinition, KeyConflict, NotFound
 from docrail.services.runs import executions
 from docrail.services.runs.models import Execution
 
-router = Router(prefix="/v1/workflow", tags=["workflow"])
+router = PrefixRouter(prefix="/v1/workflow", tags=["workflow"])
 
 
 class SubmissionIn(BaseModel):

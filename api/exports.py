@@ -8,12 +8,12 @@ from docrail.api.auth import MayRead, MayReview
 from docrail.api.downloads import BYTES, binary, download
 from docrail.api.errors import problems
 from docrail.api.parameters import After, AppDep, IdempotencyKey, Limit
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.services.errors import KeyConflict, NotFound, WrongState
 from docrail.services.exports import service as exports
 from docrail.services.exports.models import Export, ExportOrder, ExportPage, Preview
 
-router = Router(prefix="/v1/exports", tags=["exports"])
+router = PrefixRouter(prefix="/v1/exports", tags=["exports"])
 
 ExportId = Annotated[str, Path(max_length=64, description="Id of the export.")]
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from docrail.api.auth import MayOperateRuns, MayRead
 from docrail.api.errors import problems
 from docrail.api.parameters import After, AppDep, Limit, Moment, Reason
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.api.runs import RunStatusOut
 from docrail.dag.engine.events import ResolutionKind
 from docrail.dag.engine.retry import Edit
@@ -40,7 +40,7 @@ from docrail.services.failures.retry import RetriedRun, RetryOrder
 from docrail.services.failures.service import MOST_RETRIED
 from docrail.services.model_config import WHOLE, without_null
 
-router = Router(prefix="/v1/dead-letters", tags=["dead-letters"])
+router = PrefixRouter(prefix="/v1/dead-letters", tags=["dead-letters"])
 
 Text = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
 
@@ -302,7 +302,7 @@ def _view_of(status: StatusFilter) -> View:
     return View.ACTIONABLE if status is StatusFilter.OPEN else View.ALL
 
 
-retries_router = Router(prefix="/v1/runs/{run_id}", tags=["runs"])
+retries_router = PrefixRouter(prefix="/v1/runs/{run_id}", tags=["runs"])
 
 
 def items_edit(items: dict[str, ItemEditIn]) -> Edit:

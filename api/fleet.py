@@ -10,13 +10,13 @@ from pydantic import BaseModel
 from docrail.api.auth import MayOperateAll, SignedIn
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.services.fleet.health import Readiness, check_readiness
 from docrail.services.fleet.models import Fleet
 from docrail.services.fleet.workers import show_fleet
 
-router = Router(tags=["health"])
-v1_router = Router(prefix="/v1", tags=["health"])
+router = PrefixRouter(tags=["health"])
+v1_router = PrefixRouter(prefix="/v1", tags=["health"])
 
 _STATUSES = {True: HTTPStatus.OK, False: HTTPStatus.SERVICE_UNAVAILABLE}
 

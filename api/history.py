@@ -3,12 +3,12 @@
 from docrail.api.auth import MayRead
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.services.errors import NotFound
 from docrail.services.history import service as history
 from docrail.services.history.models import DocumentHistory, DocumentReadings
 
-router = Router(prefix="/v1/documents", tags=["documents"])
+router = PrefixRouter(prefix="/v1/documents", tags=["documents"])
 
 
 @router.get("/{document_id}/history", responses=problems(NotFound))

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from docrail.api.auth import MayAdminister
 from docrail.api.errors import problems
 from docrail.api.parameters import After, AppDep, Limit, Moment
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.services.access import service
 from docrail.services.access.models import NAME_PATTERN, Key, NewKey, Scope
 from docrail.services.errors import NotFound, WrongState
@@ -17,7 +17,7 @@ from docrail.services.model_config import body
 
 LONGEST_OVERLAP_HOURS = 30 * 24
 
-router = Router(prefix="/v1/keys", tags=["access"])
+router = PrefixRouter(prefix="/v1/keys", tags=["access"])
 
 
 KeyId = Annotated[str, Path(max_length=64, pattern=r"^[^\x00]*$", description="Id of the key, its middle part.")]

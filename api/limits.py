@@ -5,12 +5,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from docrail.api.auth import MayAdministerAll, MayRead, may_administer_all
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.services.errors import NotFound
 from docrail.services.limits import service as rate_limits
 from docrail.services.limits.models import PerSecond, TagLimit
 
-router = Router(prefix="/v1/limits", tags=["limits"])
+router = PrefixRouter(prefix="/v1/limits", tags=["limits"])
 
 
 class LimitIn(BaseModel):

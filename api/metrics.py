@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from docrail.api.auth import MayReadTotals
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.services.totals.service import load_totals
 
 UNMATCHED = "unmatched"
@@ -30,7 +30,7 @@ METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 
 EVENT_STREAM = (b"content-type", b"text/event-stream; charset=utf-8")
 
-router = Router(tags=["health"])
+router = PrefixRouter(tags=["health"])
 
 
 class RequestMetrics:

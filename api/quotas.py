@@ -9,14 +9,14 @@ from docrail.adapters.postgres.tenants import of_tenant
 from docrail.api.auth import MayAdministerAll, MayRead, may_administer_all
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.services.access.models import DEFAULT_TENANT, TENANT_PATTERN, Scope
 from docrail.services.errors import Forbidden
 from docrail.services.model_config import body
 from docrail.services.quotas import service
 from docrail.services.quotas.models import Quota, SetQuota, Value
 
-router = Router(prefix="/v1/quotas", tags=["quotas"])
+router = PrefixRouter(prefix="/v1/quotas", tags=["quotas"])
 
 KEY_PATTERN = "^[0-9a-f]{16}$"
 Name = Annotated[Quota, Path(description="what is limited")]

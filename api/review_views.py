@@ -8,14 +8,14 @@ from docrail.api.auth import MayReview
 from docrail.api.corrections import FieldsOut
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.services.documents.models import Document, StoredChange
 from docrail.services.errors import NotFound
 from docrail.services.reviews import views
 from docrail.services.reviews.models import FullReview
 from docrail.services.reviews.views import ReviewAction
 
-router = Router(prefix="/v1/reviews", tags=["reviews"])
+router = PrefixRouter(prefix="/v1/reviews", tags=["reviews"])
 
 
 class ReviewViewOut(BaseModel):

@@ -16,7 +16,7 @@ from docrail.api.audit import AfterEvent, AuditOut
 from docrail.api.auth import MayReview
 from docrail.api.errors import problems
 from docrail.api.parameters import After, AppDep, Limit, SearchWords, Time, as_utc
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.dag.values.json_values import Json
 from docrail.services.errors import (
     AlreadyDecided,
@@ -52,7 +52,7 @@ from docrail.services.reviews.models import (
 from docrail.services.reviews.preview_tokens import ShownItem
 from docrail.services.reviews.service import Decided, ReviewPage, list_item_events
 
-router = Router(prefix="/v1/reviews", tags=["reviews"])
+router = PrefixRouter(prefix="/v1/reviews", tags=["reviews"])
 
 
 Status = Literal["open", "postponed", "approved", "rejected", "decided", "closed"]

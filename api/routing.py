@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from docrail.api.auth import MayAdminister, MayRead
 from docrail.api.errors import problems
 from docrail.api.parameters import MOST, AppDep
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.dag.language.routing import Facts
 from docrail.dag.values.json_values import Json
 from docrail.services.definitions import routing
@@ -18,7 +18,7 @@ from docrail.services.model_config import WHOLE
 
 EXAMPLE = 'rules:\n  - {when: type == "application/xml" and source == "email", definition: invoice@4}\n'
 
-router = Router(prefix="/v1/routing", tags=["routing"])
+router = PrefixRouter(prefix="/v1/routing", tags=["routing"])
 
 
 class RoutingIn(BaseModel):

@@ -14,7 +14,7 @@ from docrail.api.auth import MayOperateRuns, MayRead
 from docrail.api.errors import problems
 from docrail.api.large_answers import json_response
 from docrail.api.parameters import After, AppDep, Limit, OpenGroups, Reason, groups_of
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.api.runs import RunStatusOut, WhyIn
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.language.step_kinds import MAX_ITEMS
@@ -26,7 +26,7 @@ from docrail.services.runs.views import graph, steps
 from docrail.services.runs.views.graph import RunGraph, RunStates, StepPage
 from docrail.services.runs.views.steps import ItemPage, StepDetail
 
-router = Router(prefix="/v1/runs", tags=["runs"])
+router = PrefixRouter(prefix="/v1/runs", tags=["runs"])
 
 _UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "unchanged: `If-None-Match` has its `ETag`"}}
 _STATES: TypeAdapter[RunStates] = TypeAdapter(RunStates)

@@ -13,7 +13,7 @@ from docrail.api.auth import MayOperateRuns, MayRead, MaySubmit
 from docrail.api.errors import problems
 from docrail.api.large_answers import json_response
 from docrail.api.parameters import After, AppDep, IdempotencyKey, Limit, Moment, Reason, one_key
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.dag.explain.facts import RunExplanation
 from docrail.dag.explain.report import RunReport
 from docrail.dag.language.statuses import RunStatus
@@ -30,7 +30,7 @@ from docrail.services.runs.views import chunked_reports, explanation, lists, out
 from docrail.services.runs.views.lists import Period, RunCounts, RunFilter, RunPage
 from docrail.services.runs.views.waits import WaitPage
 
-router = Router(prefix="/v1/runs", tags=["runs"])
+router = PrefixRouter(prefix="/v1/runs", tags=["runs"])
 
 
 MOST_EXPLAINED = 5_000
@@ -257,7 +257,7 @@ StepId = Annotated[
 ]
 
 
-actions_router = Router(prefix="/v1/runs/{run_id}/actions", tags=["runs"])
+actions_router = PrefixRouter(prefix="/v1/runs/{run_id}/actions", tags=["runs"])
 
 
 @actions_router.get("", responses=problems(NotFound))

@@ -8,13 +8,13 @@ from pydantic import BaseModel, Field
 from docrail.api.auth import MayAdministerAll, MayOperateAll, may_administer_all
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.services.errors import NotFound
 from docrail.services.maintenance import schedules
 from docrail.services.maintenance.models import ScheduleName, ShownSchedule
 from docrail.services.model_config import Text, body
 
-router = Router(prefix="/v1/schedules", tags=["fleet"])
+router = PrefixRouter(prefix="/v1/schedules", tags=["fleet"])
 
 Name = Annotated[ScheduleName, Path(description="the schedule")]
 

@@ -8,13 +8,13 @@ from pydantic import BaseModel, Field
 from docrail.api.auth import MayAdminister, SignedIn, access_of, check_same_origin, recorded, session_cookie, set_cookie
 from docrail.api.errors import problems, problems_without_key
 from docrail.api.parameters import After, AppDep, Limit
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.services.access import service
 from docrail.services.access.models import Me, Session, describe_principal
 from docrail.services.errors import CrossSite, NotFound, Unauthenticated
 from docrail.services.model_config import body
 
-router = Router(prefix="/v1", tags=["access"])
+router = PrefixRouter(prefix="/v1", tags=["access"])
 
 
 SessionId = Annotated[str, Path(max_length=64, pattern=r"^[^\x00]*$", description="Id of the session.")]

@@ -22,13 +22,13 @@ from docrail.adapters.oidc.access import SignIn
 from docrail.api.auth import access_of, cookie_name, recorded, session_cookie, set_cookie
 from docrail.api.errors import problems_without_key, refusal
 from docrail.api.parameters import AppDep
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.services.access.identity_provider import IdentityProvider
 from docrail.services.access.service import end_session, open_session
 from docrail.services.app import App
 from docrail.services.errors import NotAdmitted, NotFound, OperationError, Unauthenticated
 
-router = Router(prefix="/v1/session/oidc", tags=["access"])
+router = PrefixRouter(prefix="/v1/session/oidc", tags=["access"])
 
 SIGN_IN_COOKIE = "docrail_sign_in"
 SIGN_IN_SECONDS = 600

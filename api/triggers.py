@@ -8,14 +8,14 @@ from pydantic import BaseModel, Field
 from docrail.api.auth import MayArrangeRuns, MayOperateRuns, MayRead
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.services.access.models import Scope
 from docrail.services.errors import KeyConflict, NotFound
 from docrail.services.model_config import Text, body
 from docrail.services.triggers import service as triggers
 from docrail.services.triggers.models import NAME_PATTERN, Trigger, TriggerList, TriggerOrder
 
-router = Router(prefix="/v1/triggers", tags=["triggers"])
+router = PrefixRouter(prefix="/v1/triggers", tags=["triggers"])
 
 Name = Annotated[str, Path(pattern=NAME_PATTERN, description="the trigger")]
 

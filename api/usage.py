@@ -5,13 +5,13 @@ from pydantic import BaseModel, Field
 from docrail.api.auth import MayAdministerAll, MayRead
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep
-from docrail.api.router import Router
+from docrail.api.prefix_router import PrefixRouter
 from docrail.services.errors import NotFound
 from docrail.services.usage import service as model_uses
 from docrail.services.usage.models import DocumentUse, ModelUsage, TenantSummary
 
-router = Router(prefix="/v1/documents", tags=["documents"])
-totals_router = Router(prefix="/v1", tags=["usage"])
+router = PrefixRouter(prefix="/v1/documents", tags=["documents"])
+totals_router = PrefixRouter(prefix="/v1", tags=["usage"])
 
 
 class TenantListOut(BaseModel):

@@ -98,8 +98,9 @@ def _goes_on_in(name: str, last: Cell, other: Cell, known: Print) -> bool:
     same_print = abs(other.height - last.height) <= SAME_SIZE * last.height
     if not is_name(both):
         return False
-    begins = any(text.startswith(f"{fold(both)} ") for text in known.said)
-    if begins or ((same_print or legal_form(fold(both))) and _is_said(fold(both), known.said)):
+    folded = fold(both)
+    begins = any(text.startswith(f"{folded} ") for text in known.said)
+    if begins or ((same_print or legal_form(folded)) and _is_said(folded, known.said)):
         return True
     if same_print and (_is_end(last, other) or _are_lettering(name, last, other, known)):
         return True

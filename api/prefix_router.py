@@ -7,7 +7,7 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 
-class Router(APIRouter):
+class PrefixRouter(APIRouter):
     """FastAPI's router, which looks at its routes only if the path begins as all of them do."""
 
     def __init__(self, *, prefix: str = "", **options: Any) -> None:
@@ -16,7 +16,6 @@ class Router(APIRouter):
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Return how the request matches, and what the route adds to its scope."""
-        path: str = scope["path"].removeprefix(scope.get("root_path", ""))
-        if not path.startswith(self._beginning):
+        if not scope.get("root_path") and not scope["path"].startswith(self._beginning):
             return Match.NONE, {}
         return super().matches(scope)
