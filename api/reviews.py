@@ -17,6 +17,7 @@ from docrail.api.auth import MayReview
 from docrail.api.errors import problems
 from docrail.api.parameters import After, AppDep, Limit, SearchWords, Time, as_utc
 from docrail.api.prefix_router import PrefixRouter
+from docrail.dag.values.field_docs import describe_fields
 from docrail.dag.values.json_values import Json
 from docrail.services.errors import (
     AlreadyDecided,
@@ -237,7 +238,7 @@ class BulkApprovalIn(BaseModel):
 class MatchingIn(BaseModel):
     """Which documents: as in the list of documents. Only those that wait for a decision count."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", json_schema_extra=describe_fields)
 
     vendor: SearchWords | None = Field(default=None, json_schema_extra=without_null)
     """A VAT id, or how the vendor's name begins."""

@@ -18,9 +18,11 @@ from docrail.api.prefix_router import PrefixRouter
 from docrail.api.runs import RunStatusOut, WhyIn
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.language.step_kinds import MAX_ITEMS
+from docrail.dag.values.field_docs import describe_fields
 from docrail.dag.values.json_values import Json
 from docrail.services.errors import NotFound, WrongState
 from docrail.services.failures.many_runs import MOST_RUNS, BulkAction, RunOutcomes, act_on_runs
+from docrail.services.model_config import body
 from docrail.services.runs import control
 from docrail.services.runs.views import graph, steps
 from docrail.services.runs.views.graph import RunGraph, RunStates, StepPage
@@ -93,7 +95,7 @@ async def show_step(run_id: str, step_id: str, who: MayRead, app: AppDep) -> Res
 class InputOut(BaseModel):
     """A step's whole input: where a run refers to stored values, this contains them."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
+    model_config = ConfigDict(json_schema_extra=describe_fields)
 
     run_id: str
     step_id: str
@@ -141,13 +143,7 @@ async def cancel_run(run_id: str, who: MayOperateRuns, app: AppDep, why: WhyIn |
 class BulkActionIn(BaseModel):
     """An action on many runs."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [{"action": "abort", "run_ids": ["invoice.order-4711"], "reason": "sent twice"}]
-        },
-        use_attribute_docstrings=True,
-    )
+    model_config = body({"action": "abort", "run_ids": ["invoice.order-4711"], "reason": "sent twice"})
 
     action: BulkAction
     """What to do with each of them."""

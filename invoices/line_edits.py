@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
+from docrail.dag.values.field_docs import describe_fields
 from docrail.invoices.fields import MOST_LINES, value_text
 from docrail.invoices.kinds import Expected, FieldError
 from docrail.invoices.model import InvoiceData, LineItem
@@ -18,7 +19,7 @@ Column = Literal["description", "quantity", "unit_price", "amount", "tax_rate"]
 COLUMNS: tuple[Column, ...] = ("description", "quantity", "unit_price", "amount", "tax_rate")
 """The columns, in the order in which they are shown and pasted."""
 LONGEST_DESCRIPTION = 2000
-_CLOSED: ConfigDict = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+_CLOSED: ConfigDict = ConfigDict(extra="forbid", json_schema_extra=describe_fields)
 
 Row = Annotated[int, Field(ge=0, le=MOST_LINES)]
 

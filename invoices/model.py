@@ -8,6 +8,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from docrail.dag.values.field_docs import describe_fields
 from docrail.invoices.facts import DocumentType, Evidence, Severity, Source
 from docrail.invoices.kinds import AMOUNT, CURRENCY, DATE, IBAN, NAME, TEXT, TYPE, TYPES, VAT_ID, FieldSpec
 
@@ -30,7 +31,7 @@ class _Model(BaseModel):
         frozen=True,
         extra="forbid",
         json_schema_serialization_defaults_required=True,
-        use_attribute_docstrings=True,  # handlers' outputs have such values
+        json_schema_extra=describe_fields,  # handlers' outputs have such values
     )
 
 

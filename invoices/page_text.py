@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from pydantic import ConfigDict
 
+from docrail.dag.values.field_docs import describe_fields
 from docrail.invoices.model import Box
 
 
@@ -25,7 +26,7 @@ class PageText:
 class PlacedWord:
     """A word of a page, in the coordinates of the page's picture."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(use_attribute_docstrings=True)
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=describe_fields)
 
     text: str
     """The word."""

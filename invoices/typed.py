@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict
 
+from docrail.dag.values.field_docs import describe_fields
 from docrail.invoices.fields import LARGEST_AMOUNT, parse_value, value_text
 from docrail.invoices.kinds import AMOUNT, CURRENCY, DATE, Expected, FieldError, shown
 from docrail.invoices.languages.all import MONTH_OF
@@ -58,7 +59,7 @@ _NAMED_DATE = re.compile(
 )
 
 
-_SHOWN = ConfigDict(use_attribute_docstrings=True, json_schema_serialization_defaults_required=True)
+_SHOWN = ConfigDict(json_schema_extra=describe_fields, json_schema_serialization_defaults_required=True)
 
 
 class Grounds(StrEnum):

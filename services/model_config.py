@@ -7,9 +7,10 @@ from typing import Annotated, TypeVar
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from docrail.dag.values.field_docs import describe_fields
 from docrail.dag.values.json_values import Json
 
-SHOWN = ConfigDict(use_attribute_docstrings=True, json_schema_serialization_defaults_required=True)
+SHOWN = ConfigDict(json_schema_extra=describe_fields, json_schema_serialization_defaults_required=True)
 """Of classes that the API returns."""
 
 
@@ -18,8 +19,12 @@ def body(*examples: dict[str, Json], schema: dict[str, Json] | None = None) -> C
 
     `schema`: what its JSON Schema says in addition.
     """
-    extra = {"examples": [*examples], **(schema or {})}
-    return ConfigDict(extra="forbid", use_attribute_docstrings=True, json_schema_extra=extra)
+
+    def extra(shown: dict[str, Json], described: type) -> None:
+        describe_fields(shown, described)
+        shown |= {"examples": [*examples], **(schema or {})}
+
+    return ConfigDict(extra="forbid", json_schema_extra=extra)
 
 
 T = TypeVar("T")

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from docrail.dag.engine.plan import Plan
 from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.values.field_docs import describe_fields
 
 MOST_NODES = 300
 """Nodes of one drawing, however many groups are to be open."""
@@ -39,7 +40,7 @@ class Drawn(BaseModel):
     """A part of a drawing."""
 
     model_config = ConfigDict(
-        frozen=True, use_attribute_docstrings=True, json_schema_serialization_defaults_required=True
+        frozen=True, json_schema_extra=describe_fields, json_schema_serialization_defaults_required=True
     )
 
 

@@ -15,6 +15,7 @@ from docrail.dag.engine.state import ItemState, RunState, StepError, StepState
 from docrail.dag.explain.conditions import brief
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.cost import ExpressionError
+from docrail.dag.values.field_docs import describe_fields
 from docrail.dag.values.json_values import Json, size_of
 
 MAX_ANSWER_BYTES = 1_500_000
@@ -38,7 +39,7 @@ class StepInput(BaseModel):
 class ItemProgress(BaseModel):
     """One item of a step's list; `value` and `output` are shortened JSON."""
 
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, json_schema_extra=describe_fields)
 
     place: int
     """Its position in the list, from 0."""

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from docrail.dag.values.field_docs import describe_fields
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import ID_PATTERN
 
@@ -37,7 +38,7 @@ class Model(BaseModel):
     The docstrings below its fields are published as descriptions in the schema.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True, json_schema_extra=describe_fields)
 
 
 def may_be_text(field: str) -> Any:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from docrail.dag.values.field_docs import describe_fields
 from docrail.invoices.values.folding import fold
 
 MOST_FIELDS, MOST_LABELS, MOST_CHOICES = 40, 30, 50
@@ -60,7 +61,7 @@ Name = Annotated[str, AfterValidator(_name)]
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True, json_schema_extra=describe_fields)
 
 
 class FieldSchema(_Model):
