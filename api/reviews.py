@@ -17,8 +17,8 @@ from docrail.api.auth import MayReview
 from docrail.api.errors import problems
 from docrail.api.parameters import After, AppDep, Limit, SearchWords, Time, as_utc
 from docrail.api.prefix_router import PrefixRouter
-from docrail.dag.values.field_docs import describe_fields
 from docrail.dag.values.json_values import Json
+from docrail.field_docs import describe_fields
 from docrail.services.errors import (
     AlreadyDecided,
     ClaimedByOther,

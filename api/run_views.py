@@ -18,8 +18,8 @@ from docrail.api.prefix_router import PrefixRouter
 from docrail.api.runs import RunStatusOut, WhyIn
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.language.step_kinds import MAX_ITEMS
-from docrail.dag.values.field_docs import describe_fields
 from docrail.dag.values.json_values import Json
+from docrail.field_docs import describe_fields
 from docrail.services.errors import NotFound, WrongState
 from docrail.services.failures.many_runs import MOST_RUNS, BulkAction, RunOutcomes, act_on_runs
 from docrail.services.model_config import body

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from docrail.dag.values.field_docs import describe_fields
+from docrail.field_docs import describe_fields
 from docrail.invoices.fields import MOST_LINES, value_text
 from docrail.invoices.kinds import Expected, FieldError
 from docrail.invoices.model import InvoiceData, LineItem

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from docrail.dag.values.field_docs import describe_fields
+from docrail.field_docs import describe_fields
 from docrail.invoices.facts import DocumentType, Evidence, Severity, Source
 from docrail.invoices.kinds import AMOUNT, CURRENCY, DATE, IBAN, NAME, TEXT, TYPE, TYPES, VAT_ID, FieldSpec
 

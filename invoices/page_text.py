@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from pydantic import ConfigDict
 
-from docrail.dag.values.field_docs import describe_fields
+from docrail.field_docs import describe_fields
 from docrail.invoices.model import Box
 
 

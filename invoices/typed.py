@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict
 
-from docrail.dag.values.field_docs import describe_fields
+from docrail.field_docs import describe_fields
 from docrail.invoices.fields import LARGEST_AMOUNT, parse_value, value_text
 from docrail.invoices.kinds import AMOUNT, CURRENCY, DATE, Expected, FieldError, shown
 from docrail.invoices.languages.all import MONTH_OF

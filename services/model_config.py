@@ -7,8 +7,8 @@ from typing import Annotated, TypeVar
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from docrail.dag.values.field_docs import describe_fields
 from docrail.dag.values.json_values import Json
+from docrail.field_docs import describe_fields
 
 SHOWN = ConfigDict(json_schema_extra=describe_fields, json_schema_serialization_defaults_required=True)
 """Of classes that the API returns."""

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from docrail.dag.engine.plan import Plan
 from docrail.dag.language.step_kinds import StepKind
-from docrail.dag.values.field_docs import describe_fields
+from docrail.field_docs import describe_fields
 
 MOST_NODES = 300
 """Nodes of one drawing, however many groups are to be open."""

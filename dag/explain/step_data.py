@@ -15,8 +15,8 @@ from docrail.dag.engine.state import ItemState, RunState, StepError, StepState
 from docrail.dag.explain.conditions import brief
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.cost import ExpressionError
-from docrail.dag.values.field_docs import describe_fields
 from docrail.dag.values.json_values import Json, size_of
+from docrail.field_docs import describe_fields
 
 MAX_ANSWER_BYTES = 1_500_000
 """Largest input in one answer, in bytes of JSON: Temporal accepts 2 MiB."""

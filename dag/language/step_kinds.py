@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from docrail.dag.values.field_docs import describe_fields
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import ID_PATTERN
+from docrail.field_docs import describe_fields
 
 DOCUMENT_QUEUE = "documents"
 """The review queue for questions about a run's document, answered by the decision on the document."""

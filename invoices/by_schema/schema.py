@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from docrail.dag.values.field_docs import describe_fields
+from docrail.field_docs import describe_fields
 from docrail.invoices.values.folding import fold
 
 MOST_FIELDS, MOST_LABELS, MOST_CHOICES = 40, 30, 50

@@ -11,10 +11,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from docrail.dag.values.json_values import Json
 
-
-def describe_fields(schema: dict[str, Json], described: type) -> None:
+def describe_fields(schema: dict[str, Any], described: type) -> None:
     """Add what the schema of the class lacks: for `json_schema_extra`, which gives it the schema with field names."""
     properties: Any = schema.get("properties", {})
     fields = getattr(described, "model_fields", {})

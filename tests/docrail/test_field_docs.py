@@ -5,7 +5,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from docrail.dag.values.field_docs import describe_fields, field_docs
+from docrail.field_docs import describe_fields, field_docs
 
 T = TypeVar("T")
 DESCRIBED = ConfigDict(json_schema_extra=describe_fields)
