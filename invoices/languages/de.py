@@ -104,7 +104,10 @@ LANGUAGE = Language(
             "bis (?:spatestens|langstens)(?: zum| am)?",
             r"(?:zahlungs|rechnungs|beitrags|pramien|netto)fallig(?:keit)?(?: am)?|falligk\.(?:[\s-]*datum)?",
             "falligkeit der zahlung",
-            rf"(?:gesamt|rechnungs)betrag\b{IN_SENTENCE}{{0,60}}? bis zum(?= \d[\w. ]{{4,20}} (?:an|auf|zu) )",
+            (
+                rf"(?:gesamt|rechnungs)betrag\b(?:(?!skonto){IN_SENTENCE}){{0,60}}? bis zum(?= \d[\w. ]{{4,20}} "
+                r"(?:an (?:uns|die)\b|zu (?:uberweisen|zahlen)|auf \w+ [\w ]{0,30}konto))"
+            ),
             (
                 "(?:zu (?:be)?zahlen|zu entrichten|(?:be)?zahlen|(?:ein)?zahl(?:ung|bar)|einzuzahlen|geldeingang)"
                 " (?:bis|per)(?: zum)?|(?:zu zahlen|zahlbar) am"

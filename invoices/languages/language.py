@@ -12,7 +12,7 @@ OF = r"(?:de la |de |du |d'|di |del |van )?"
 """`of` between a number sign and what it counts."""
 BRACKETED = r"(?:\s*\([^)]*\)){1,3}"
 """Remarks in brackets within a label."""
-IN_SENTENCE = r"(?:[^.]|(?<=\d)\.(?=\d\d(?!\d|\.\d))|(?<=\d)\.(?=\d{3}(?!\d))|\.(?=\.)|(?<=\.)\.)"
+IN_SENTENCE = r"(?:[^.]|(?<=\d)\.(?=\d\d(?!\d|\.\d))|(?<=\d)\.(?=\d{3}(?!\d))|\.(?=\.)|(?<=\.)\.(?!\.))"
 """A character within a sentence. The full stop of an amount does not end it; that of a date does."""
 
 

@@ -55,6 +55,8 @@ _CURRENCY = "|".join(
     ]
 )
 _SIGNS = frozenset([*PREFIXED_DOLLARS, *SYMBOLS, *WORDS, *CODES.split("|"), *THOUSANDTHS, RINGGIT, FRANCS])
+_MINUS = r"(?<![\-\u2212\u2013])[\-\u2212\u2013]"
+"""Not the last dash of a leader: `Total ------ 119.00`."""
 _DIGITS = (
     r"\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{2,3}(?!(?<=[.,]\d\d) ))*[.,'\u2019 \u00a0\u202f]\d{3}(?:[.,]\d{1,4})?"
     r"|\d+(?:[.,]\d{1,4})?|\.\d\d(?!\d)"
@@ -62,8 +64,8 @@ _DIGITS = (
 _TAX_CODE = r"(?<=[.,]\d\d)(?:[ABSTZx]|[SZ]RL?)(?!\w)"
 """Tax code printed directly after an amount on a till receipt."""
 AMOUNT = re.compile(
-    rf"(?<![\w.,/#°*@])(?<!§ )(?<!\d:)(?<!\w-)(?P<minus>[(\-\u2212\u2013]\s?)?(?P<before>{_CURRENCY})?\s?"
-    rf"(?P<inner>[\-\u2212\u2013]\s?)?"
+    rf"(?<![\w.,/#°*@])(?<!§ )(?<!\d:)(?<!\w-)(?P<minus>(?:\(|{_MINUS})\s?)?(?P<before>{_CURRENCY})?\s?"
+    rf"(?P<inner>{_MINUS}\s?)?"
     rf"(?P<digits>{_DIGITS})(?P<dash>[.,][-\u2013\u2014]{{1,2}})?\s?(?P<after>{_CURRENCY})?(?P<trailing>(?<=\d)-(?!-)|\))?"
     rf"(?:(?={_TAX_CODE})|(?![\w%/:]|[.,]\d|\s?%|-\d))"
 )

@@ -102,6 +102,13 @@ def test_a_receipt_that_counts_as_an_invoice_is_one(title: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "title", ["RECEIPT - INVOICE 1042", "PAYMENT RECEIPT - INVOICE NS-2041", "RECIBO - FACTURA 2026/113"]
+)
+def test_a_receipt_for_an_invoice_is_none(title: str) -> None:
+    assert find_document_type(titled(title)).value is DocumentType.RECEIPT
+
+
+@pytest.mark.parametrize(
     ("title", "kind"), [("RECIBO 15 DÍAS", DocumentType.INVOICE), ("RECIBO 15", DocumentType.RECEIPT)]
 )
 def test_a_payment_term_is_no_title(title: str, kind: DocumentType) -> None:

@@ -8,6 +8,7 @@ from docrail.invoices.model import LineItem
 from docrail.invoices.readers.amounts.money import find_money
 from docrail.invoices.readers.lines.line_items import find_line_items
 from docrail.invoices.readers.lines.numbers import rate_of
+from tests.invoices.documents import Line
 from tests.invoices.layouts import layout, table
 
 HEADER = "Description | Quantity | Unit price | Amount"
@@ -34,6 +35,34 @@ def lines_of(*rows: str, edges: tuple[float, ...] = (50, 300, 380, 480)) -> tupl
 )
 def test_the_table_ends_before_what_is_no_line(after: tuple[str, ...]) -> None:
     assert [line.amount for line in lines_of(HEADER, *LINES, *after)] == [Decimal(125), Decimal(75)]
+
+
+def test_headings_of_two_lines_end_no_table() -> None:
+    """Of `Wartość netto` and `Wartość brutto`, the second words are half a line below the other headings."""
+    heads: list[Line] = [
+        *[(380, 295, "Wartość"), (480, 295, "Wartość"), (380, 303, "netto"), (480, 303, "brutto")],
+        *table("Nazwa towaru | Ilość | Cena netto", edges=(50, 250, 310), top=299),
+    ]
+    printed = ("Plakat | 150 | 6,20 | 930,00 | 1 143,90", "Bilety | 500 | 1,40 | 700,00 | 861,00")
+    rows = table(*printed, edges=(50, 250, 310, 380, 480), top=320)
+    drawn = layout([*heads, *rows])
+    assert [line.description for line in find_line_items(drawn, find_money(drawn))] == ["Plakat", "Bilety"]
+
+
+def test_the_only_column_of_amounts_may_say_that_it_is_without_tax() -> None:
+    heads = "Concepto | Periodo | Importe (sin IVA)"
+    rows = ("Fibra | 01/05 - 31/05 | 35,54 €", "Descuento | 01/05 - 31/05 | -8,26 €", "Repetidor | 19/05 | 2,48 €")
+    lines = lines_of(heads, *rows, "Total sin IVA || 29,76 €", edges=(50, 300, 450))
+    assert [line.amount for line in lines] == [Decimal("27.28"), Decimal("2.48")]
+
+
+def test_a_group_goes_on_after_a_sum_also_where_the_rate_follows_the_amount() -> None:
+    rows = (
+        *("1 | Fenêtres | 2,00 | 85,00 | 170,00 | 10,00", "Sous-total Menuiseries |||| 170,00"),
+        *("2 | Agencement", "2.1 | Tablette | 2,00 | 40,00 | 80,00 | 20,00", "Sous-total Agencement |||| 80,00"),
+    )
+    lines = lines_of("N° | Désignation | Qté | P.U. HT | Montant HT | TVA", *rows, edges=WIDE)
+    assert [line.description for line in lines] == ["Fenêtres", "Tablette"]
 
 
 def test_words_with_one_amount_are_lines_where_they_add_up_to_the_sum_below() -> None:

@@ -124,6 +124,8 @@ def test_days_are_counted_from_the_date_that_a_term_names() -> None:
         "Der Einzug erfolgt am 11.06.2026.",
         "Ich bitte, den Gesamtbetrag unter Angabe der Nummer bis zum 11. Juni 2026 auf mein Konto zu überweisen.",
         "Der Rechnungsbetrag von 524,50 € ist bis zum 11.06.2026 zu überweisen.",
+        "Ich bitte um Ausgleich bis zum 11.06.2026 auf mein Geschäftskonto",
+        "Pagabile entro il 11.06.2026 senza sconto.",
         "Graag ontvangen wij € 1.210,00 vóór 11-06-2026 op onze rekening.",
         "Le cobraremos 1.210,00 € el 11/06/2026 por domiciliación.",
         "Votre compte sera débité de 1 210,00 € le 11/06/2026.",
@@ -132,6 +134,18 @@ def test_days_are_counted_from_the_date_that_a_term_names() -> None:
 )
 def test_the_last_day_without_a_discount_or_of_a_debit_is_due(text: str) -> None:
     assert find_due_date(finder([(50, 700, text)]), month_first=False).value == DUE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Der Gesamtbetrag umfasst alle Einsätze bis zum 11. Juni 2026 auf Ihrer Baustelle.",
+        "Im Rechnungsbetrag sind alle Leistungen bis zum 11.06.2026 auf Stundenbasis enthalten",
+        "Rechnungsbetrag abzüglich 3 % Skonto bis zum 11.06.2026 auf unser Konto oder netto innerhalb von 30 Tagen",
+    ],
+)
+def test_the_last_day_of_work_or_of_a_discount_is_not_due(text: str) -> None:
+    assert find_due_date(finder([(50, 700, text)]), month_first=False).value is None
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_due_dates(sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "term", ["30 jours nets", "LCR 30 jours", "Giro a 30 días", "SDD 30 gg", "Pagamento a trinta dias"]
+    "term", each("30 jours nets|LCR 30 jours|Giro a 30 días|30 días de crédito|SDD 30 gg|Pagamento a trinta dias")
 )
 def test_payment_terms(term: str) -> None:
     assert read("Date: 12/05/2026", term, title="Facture").due_date.value == ISSUED + dt.timedelta(days=30)

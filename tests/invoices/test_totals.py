@@ -435,6 +435,34 @@ def test_a_fee_that_may_come_is_no_part_of_the_sums() -> None:
     assert values(solve([*sums, *rest])) == ("377.88", "28.34", "406.22")
 
 
+@pytest.mark.parametrize(
+    ("line", "sums"),
+    [
+        ("Discount 10.00 GBP (loyalty)", ("90.00", "18.00", "108.00")),
+        ("Discount -10.00 for regular customers", ("90.00", "18.00", "108.00")),
+        ("Shipping 10.00 Standard delivery", ("110.00", "22.00", "132.00")),
+        ("Versandkosten 10,00 € Standardversand", ("110.00", "22.00", "132.00")),
+    ],
+)
+def test_words_after_a_charge_make_no_remark_of_it(line: str, sums: tuple[str, str, str]) -> None:
+    _, tax, total = sums
+    printed = ("Subtotal 100.00 GBP", line, f"VAT 20% {tax} GBP", f"Total {total} GBP")
+    assert values(solve(table(*printed, edges=(50,)), "100.00")) == sums
+
+
+@pytest.mark.parametrize("leader", [".", " .", "_", "-", "·", "…"])
+@pytest.mark.parametrize(
+    "sums", [("Nettobetrag", "MwSt. 19 %", "Gesamtbetrag"), ("Net amount", "VAT 19 %", "Total due")]
+)
+def test_leaders_may_be_long(leader: str, sums: tuple[str, str, str]) -> None:
+    """An expression that tries each dot in two ways would never end: this test then hangs."""
+    printed: list[Line] = [
+        (50, 400 + 20 * row, f"{name} {leader * 60} {amount} EUR")
+        for row, (name, amount) in enumerate(zip(sums, ("100,00", "19,00", "119,00"), strict=True))
+    ]
+    assert values(solve(printed)) == ("100.00", "19.00", "119.00")
+
+
 def test_sums_may_be_left_of_their_names() -> None:
     sums = table("521,08 | totaal exclusief btw", "109,43 | btw 21%", "€ 630,51 | totaal inclusief btw", edges=SUMS)
     assert values(solve(sums)) == ("521.08", "109.43", "630.51")

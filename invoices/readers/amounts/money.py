@@ -26,6 +26,8 @@ LEAST_REMARK = 3
 SIGN_LETTERS = 3
 WORD = re.compile(r"[a-z]\.?[a-z]")
 """Two letters form a word, also with a dot between them: `I.V.A.`."""
+PART = re.compile(r"[^\W_]\S*")
+"""A word or a number of a label, not the dots of a leader."""
 ABBREVIATION = re.compile(r"\b(?:[a-z]{1,2}\.)+[a-z]{1,2}\b\.?")
 """A name of a tax with full stops, `I.R.P.F.` or `M.w.St.`: the lists of words have it without."""
 NEAR_ROW = 1.3
@@ -213,17 +215,23 @@ def _is_sign(cell: Cell) -> bool:
 
 def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int, *, rate: Decimal | None) -> Money:
     label = _without_stops(label)
-    sentence = len(label.split()) > MAX_LABEL_WORDS
+    sentence = len(PART.findall(label)) > MAX_LABEL_WORDS
     role = Role.OTHER if sentence else role_of(RATE.sub(" ", label))
     if len(cell.words) > MAX_LABEL_WORDS and sum_words.CASH_DISCOUNT.search(
         sum_words.OTHERWISE.split(cell.folded[: amount.start])[-1]
     ):
         role = column = Role.NOT_A_SUM
-    if role is Role.ADJUSTMENT and len(WORD.findall(cell.folded[amount.end :])) >= LEAST_REMARK:
+    if role is Role.ADJUSTMENT and amount.value > 0 and _in_remark(amount, cell):
         role = column = Role.NOT_A_SUM
     remark = role is Role.TAX and sum_words.INSIDE.search(label) and cell.text.startswith("(")  # not a minus
     value = abs(amount.value) if remark else amount.value
     return Money(value, amount.currency, amount.exact, cell, label, role, column, order, rate)
+
+
+def _in_remark(amount: Amount, cell: Cell) -> bool:
+    """Return whether the amount is in a sentence that goes on after it, or in the last line of one."""
+    is_sentence = len(PART.findall(cell.folded)) > MAX_LABEL_WORDS or cell.text.endswith(".")
+    return is_sentence and len(PART.findall(cell.folded[amount.end :])) >= LEAST_REMARK
 
 
 def _column_role(layout: Layout, cell: Cell) -> Role:

@@ -2,9 +2,9 @@
 
 import re
 
-from docrail.invoices.languages.all import LABELS, LANGUAGES
+from docrail.invoices.languages.all import LABELS
 from docrail.invoices.languages.language import Label
-from docrail.invoices.readers.layout.vocabulary import any_of, words_of
+from docrail.invoices.readers.layout.vocabulary import NOT_WITHOUT, any_of, words_of
 
 GROSS_WORDS = words_of(Label.GROSS)
 NET_WORDS = words_of(Label.BEFORE_TAX)
@@ -23,8 +23,7 @@ ADJUSTMENT = words_of(Label.ADJUSTMENT)
 PAID = words_of(Label.PAID)
 PREPAID = words_of(Label.PAID, Label.PREPAID)
 NOT_A_SUM = words_of(Label.PAID, Label.NOT_A_SUM)
-_WITHOUT = "".join(f"(?<!{words})" for language in LANGUAGES for words in language.labels.get(Label.WITHOUT, ()))
-CASH_DISCOUNT = re.compile(rf"{_WITHOUT}\b(?:{LABELS[Label.CASH_DISCOUNT]})(?![a-z]|\D{{0,12}}0[.,]00(?!\d))")
+CASH_DISCOUNT = re.compile(rf"{NOT_WITHOUT}\b(?:{LABELS[Label.CASH_DISCOUNT]})(?![a-z]|\D{{0,12}}0[.,]00(?!\d))")
 OTHERWISE = re.compile(rf"\. |[;:]|\b(?:{LABELS[Label.OTHERWISE]})(?![a-z])")
 TENDERED = re.compile(
     rf"^\W*(?:{LABELS[Label.TENDER]})(?:\W+(?:{LABELS[Label.TENDER]}|{LABELS[Label.TENDER_WORD]}|"

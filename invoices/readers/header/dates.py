@@ -60,9 +60,10 @@ SETTLED = re.compile(
 """Words before a date that was a payment, or belongs to something else, on folded text."""
 ROWS_BEFORE_A_COLUMN = 3
 """Rows above a column in which words may describe it."""
-DISCOUNTED = re.compile(rf"[^.,;]{{0,25}}(?:\d[.,]\d[^.,;]{{0,15}})?(?:{_DISCOUNT})")
+_A_DISCOUNT = rf"{vocabulary.NOT_WITHOUT}\b(?:skonto\w*|{_DISCOUNT})"
+DISCOUNTED = re.compile(rf"[^.,;]{{0,25}}(?:\d[.,]\d[^.,;]{{0,15}})?{_A_DISCOUNT}")
 """Text after the last date of an early-payment discount, on folded text: `bis 23.05.2026 mit 2 % Skonto`."""
-DISCOUNT_BEFORE = re.compile(rf"(?:{_DISCOUNT})(?![a-z])[^,;]*$")
+DISCOUNT_BEFORE = re.compile(rf"{_A_DISCOUNT}(?![a-z])[^,;]*$")
 """The same before it: `2 % discount if paid by`."""
 
 PERIOD = re.compile(r"\s*(?:[-\u2013\u2014]|bis|to|until|au|tot|t/m|hasta|al?)\s*(?:zum )?\d")
@@ -127,7 +128,8 @@ def find_issue_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]
 
 def find_due_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
     """Return the date at the most reliable due date label, else in running text."""
-    at_labels = list(_dates_at(finder, vocabulary.DUE_DATE, month_first=month_first))
+    labelled = _dates_at(finder, vocabulary.DUE_DATE, month_first=month_first)
+    at_labels = [date for date in labelled if not date.discounted]
     return _best_date(finder.layout, at_labels or _dates_over_lines(finder, month_first=month_first))
 
 

@@ -42,8 +42,9 @@ _ABOUT = (
 )
 AFTER_TITLE = rf"(?:{_NUMBERED}{_DATED}|{_ABOUT})"
 """What may follow a name in a title: a number, a date, what it is about."""
-AND = re.compile(r"\s?[-/\u2013]\s?")
-"""Between two names of a paper that is both: `Recibo - Factura`."""
+_INVOICE = vocabulary.INVOICE_TITLE.pattern
+INVOICE_TOO = re.compile(rf"\s?(?:/\s?{_INVOICE}|[-\u2013]\s?{_INVOICE}(?=\W*$))")
+"""After a receipt's name, if the paper is both: `Recibo - Factura`. `Receipt - Invoice 77` confirms a payment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +138,8 @@ def _name_of(cell: Cell) -> tuple[DocumentType, str] | None:
     for kind, title in NAMES.items() if ANY_NAME.match(text) else ():
         match = title.fullmatch(text)
         if match and not TERM.search(match["rest"]):  # `Recibo 15 días` is a way of payment
-            both = kind is DocumentType.RECEIPT and AND.match(match["rest"])
-            if both and vocabulary.INVOICE_TITLE.match(match["rest"], both.end()):
-                return DocumentType.INVOICE, ""
+            if kind is DocumentType.RECEIPT and (both := INVOICE_TOO.match(match["rest"])):
+                return DocumentType.INVOICE, match["rest"][both.end() :]
             return kind, match["rest"]
     return None
 

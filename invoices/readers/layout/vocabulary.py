@@ -31,6 +31,8 @@ def _starts(*alternatives: str) -> re.Pattern[str]:
     return re.compile(rf"(?:^|(?<=\d)\s)\W*(?:{spread(*alternatives)})(?:(?![a-z])|(?<=[°º#№]))")
 
 
+NOT_WITHOUT = "".join(f"(?<!{words})" for language in LANGUAGES for words in language.labels.get(Label.WITHOUT, ()))
+"""Before a word, if none like `without` precedes it."""
 INVOICE_WORDS = "|".join(title for language in LANGUAGES for title in language.titles)
 INVOICES = re.compile(rf"(?:{LABELS[Label.INVOICE]})(?![a-z])")
 """Words for the document itself, including compounds; a text with one is not a company name."""

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise, takewhile
+from functools import lru_cache, partial
+from itertools import dropwhile, pairwise, takewhile
 
 from docrail.invoices.readers.amounts.money import Role, has_money, role_of
 from docrail.invoices.readers.layout import vocabulary
@@ -63,7 +63,12 @@ def _tables(layout: Layout) -> Iterator[Table]:
     for header, following in pairwise([*headers, None]):
         assert header is not None
         rows = layout.rows[header.number + 1 : following.number if following else None]
-        yield Table(list(_until_end(rows)), columns_of(header), headed=True)
+        below = dropwhile(partial(_is_in_line, header), rows)  # without the second lines of its headings
+        yield Table(list(_until_end(list(below))), columns_of(header), headed=True)
+
+
+def _is_in_line(header: Row, row: Row) -> bool:
+    return row.page == header.page and row.top - header.top < header.cells[0].height
 
 
 def _until_end(rows: Sequence[Row]) -> Iterator[Row]:
@@ -120,7 +125,7 @@ def _names_what_and_amount(row: Row) -> bool:
     first, *others = row.cells[1:] if DAY.fullmatch(row.cells[0].folded) and len(row.cells) > 1 else row.cells
     if not vocabulary.LINE_DESCRIPTION.search(first.folded):  # as of most rows: the other questions cost more
         return False
-    if len(others) > 1 and role_of(others[-1].folded) is Role.NET:
+    if len(others) > 1 and role_of(others[-1].folded) is Role.NET and vocabulary.LINE_AMOUNT.search(others[-2].folded):
         others.pop()
     short = bool(others) and all(len(WORD.findall(cell.folded)) <= MOST_PLAIN_WORDS for cell in row.cells)
     named = short and vocabulary.LINE_AMOUNT.search(others[-1].folded)
@@ -147,9 +152,15 @@ def is_sum(row: Row) -> bool:
 
 
 def _counts(row: Row) -> bool:
-    """Return whether the row's quantity times its price gives its amount: `Arbeitspreis HT  5.210 kWh`."""
-    amounts = find_amounts(row.cells[-1].text)
-    return bool(amounts) and read_numbers(row.cells[1:-1], amounts[-1].value, Columns(), "").agree
+    """Return whether the row's quantity times its price gives its amount: `Arbeitspreis HT  5.210 kWh`.
+
+    A tax rate may follow the amount.
+    """
+    return any(
+        read_numbers(row.cells[1:end], amount.value, Columns(), "").agree
+        for end in (len(row.cells) - 1, len(row.cells) - 2)
+        for amount in find_amounts(row.cells[end].text)[-1:]
+    )
 
 
 def goes_on(row: Row, line: Row) -> bool:
