@@ -172,6 +172,12 @@ def test_a_free_line_is_no_discount() -> None:
     assert len(lines) == 2
 
 
+def test_a_free_line_that_names_a_tax_is_a_line_unlike_a_tax_of_zero() -> None:
+    rows = ("Accounts | 1 | 400.00 | 400.00", "VAT registration, free of charge | 1 | 0.00 | 0.00")
+    lines = lines_of(HEADER, *rows, "VAT 0 % | | 400.00 | 0.00", "VAT exempt ||| 0.00", "Total ||| 400.00")
+    assert [line.amount for line in lines] == [Decimal("400.00"), Decimal("0.00")]
+
+
 def test_amounts_without_cents_count_under_the_amounts_head() -> None:
     lines = lines_of("Item | Qty | Unit price | Price", "Mouse | 1 | 700.0 | 700.0", "Disk | 2 | 2400.0 | 4800.0")
     assert [line.amount for line in lines] == [Decimal(700), Decimal(4800)]

@@ -425,6 +425,14 @@ def test_a_name_with_its_owner_in_the_footer_is_the_sellers_if_its_tax_number_is
     assert parties([*buyer, *foot])[0] == "Fotografia Zenit di Maria Quarantelli"
 
 
+@pytest.mark.parametrize("office", ["Registro Imprese di Reggio Emilia", "CCIAA di Reggio Emilia", "Via di San Pietro"])
+def test_an_office_in_the_footer_is_no_seller_if_a_tax_number_is_next_to_it(office: str) -> None:
+    seller = block(50, 40, "Tipografia Aurora", "Via Emilia 14, 42121 Reggio Emilia")
+    buyer = block(50, 110, "Spett.le", BUYER, *OTHER_ADDRESS)
+    foot: list[Line] = [(50, 775, office), (430, 775, "REA RE-123456 P.IVA 01234560359")]
+    assert parties([*seller, *buyer, *foot])[0] == "Tipografia Aurora"
+
+
 def test_a_name_in_two_prints_is_one_if_another_line_begins_with_it() -> None:
     lines: list[Line] = [(50, 40, "Studio Associato"), (50, 53, "Bertagnin & Fedrigo"), (50, 66, "Via dei Fabbri 27")]
     foot: list[Line] = [(50, 775, "Studio Associato Bertagnin & Fedrigo - copia di cortesia della fattura")]
@@ -432,6 +440,22 @@ def test_a_name_in_two_prints_is_one_if_another_line_begins_with_it() -> None:
     large = [replace(word, bottom=word.bottom + 4) if 50 < word.top < 60 else word for word in drawn.words]
     read = read_text([replace(drawn, words=tuple(large))])
     assert read.vendor_name.value == "Studio Associato Bertagnin & Fedrigo"
+
+
+@pytest.mark.parametrize(
+    ("second", "rest"),
+    [
+        ("London", "W1A 1AA"),
+        ("Web Design and Hosting", "is VAT registered: GB 123 4567 82"),
+        ("Anna Baker", "Sort code 12-34-56"),
+    ],
+)
+def test_a_line_in_smaller_print_is_no_end_of_a_name_that_goes_on_otherwise_elsewhere(second: str, rest: str) -> None:
+    lines: list[Line] = [(50, 40, "Northgate Studio"), (50, 59, second), (50, 71, "12 Mill Lane, Leeds LS1 4AB")]
+    foot: list[Line] = [(50, 775, f"Northgate Studio {second} {rest}")]
+    drawn = page([*lines, *block(50, 150, BUYER, *OTHER_ADDRESS), *foot])
+    large = [replace(word, bottom=word.bottom + 8) if word.top < 50 else word for word in drawn.words]
+    assert read_text([replace(drawn, words=tuple(large))]).vendor_name.value == "Northgate Studio"
 
 
 def test_a_number_after_another_is_not_a_postal_code() -> None:

@@ -272,7 +272,8 @@ def _line(layout: Layout, table: Table, charge: Charge, cells: Sequence[Cell]) -
     is_next = len(described) > 1 and role_of(cells[-1].folded) in (*SUMS, Role.TAX)  # to words of another block
     charged = (numbers.agree or not is_next) and _is_charged(table, description, numbers, numbered=numbered)
     called = role_of(fold(description))
-    is_zero_tax = not charge.amount.value and any(role_of(fold(text)) is Role.TAX for text in described)
+    is_free = numbers.quantity and numbers.price == 0
+    is_zero_tax = not (charge.amount.value or is_free) and any(role_of(fold(text)) is Role.TAX for text in described)
     if is_zero_tax or (not charged and (called in SUMS or (called is Role.TAX and not table.headed))):
         return None
     item = LineItem(

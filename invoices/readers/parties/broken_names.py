@@ -25,9 +25,12 @@ NEAR_REST = 0.75
 """Largest gap between the two lines of a name, in heights of the first."""
 GOES_ON_BELOW = re.compile(r"(?:&|\+|\b(?:and|und|et|en|y|e|de|du|di|del|della|la|le|van|von|der|den))$")
 """An ending that only another line completes; on folded text."""
-OF_A_PERSON = re.compile(r" di [a-z]+$")
-PARTNERS = re.compile(r"(?:& c\. )?s\.?(?:n\.?c|a\.?s)\.?$")
-"""An Italian partnership, whose name ends with a person's: `Stamperia di Carlo` and `Rossi & C. S.n.c.`"""
+OF_A_PERSON = re.compile(r" di [A-Z]\w+$")
+"""The first name of an Italian owner: `Stamperia di Carlo`; what a trade is about is in lowercase."""
+PARTNERS = re.compile(r"[a-z']+ & c\. s\.?(?:n\.?c|a\.?s)\.?")
+"""The surname of an owner with partners, on folded text: `Rossi & C. S.n.c.`"""
+FULL_NAME_ENDS = re.compile(rf" (?:[-\u2013\u2014\u00b7\u2022|] |{LEGAL_FORM.pattern})")
+"""What follows a whole name in a line, rather than the rest of an address or a sentence; on folded text."""
 LEAST_WHOLE = 6
 """Fewest letters of a domain or a logo that joins two lines."""
 MOST_LINES = 3
@@ -91,16 +94,17 @@ def rest_below(layout: Layout, cell: Cell, known: Print) -> list[Cell]:
 def _goes_on_in(name: str, last: Cell, other: Cell, known: Print) -> bool:
     """Return whether a line goes on with a name that ends in the line above it, `last`.
 
-    Another place has the name as a whole; or the first line needs an end, or the second has one word and a legal form;
-    or both are in the large print of a logo; or a domain or a logo begins in the first and is all of the second.
+    Another place has the name as a whole, which must end there if the lines differ in print; or the first line needs an
+    end, or the second has one word and a legal form; or both are in the large print of a logo; or a domain or a logo
+    begins in the first and is all of the second.
     """
     both = f"{name} {other.text}"
     same_print = abs(other.height - last.height) <= SAME_SIZE * last.height
     if not is_name(both):
         return False
     folded = fold(both)
-    begins = any(text.startswith(f"{folded} ") for text in known.said)
-    if begins or ((same_print or legal_form(folded)) and _is_said(folded, known.said)):
+    is_spelt_out = any(text.startswith(folded) and FULL_NAME_ENDS.match(text, len(folded)) for text in known.said)
+    if is_spelt_out or ((same_print or legal_form(folded)) and _is_said(folded, known.said)):
         return True
     if same_print and (_is_end(last, other) or _are_lettering(name, last, other, known)):
         return True
@@ -122,9 +126,9 @@ def _is_end(cell: Cell, other: Cell) -> bool:
     """Return whether a line with a legal form ends the name above it: `Miller & Webb` and `Accountants Ltd`."""
     if legal_form(cell.folded) or not has_legal_form(other):
         return False
-    words = LEGAL_FORM.sub("", other.folded).split()
-    if OF_A_PERSON.search(cell.folded) and PARTNERS.search(other.folded):
+    if OF_A_PERSON.search(cell.text) and PARTNERS.fullmatch(other.folded):
         return True
+    words = LEGAL_FORM.sub("", other.folded).split()
     titled = is_name(cell.text) and not SLOGAN.search(cell.text)
     return bool(GOES_ON_BELOW.search(cell.folded)) or (titled and len(words) == 1)
 

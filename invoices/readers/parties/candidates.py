@@ -37,9 +37,11 @@ BANK = re.compile(r"bank\b|sparkasse|\b(?:banco|banque|banca|caisse|caja|cassa)\
 """Invoices state the bank of their account, some with its register details."""
 FORM_LAST = re.compile(rf"(?:{names.LEGAL_FORM.pattern})\W*$")
 FIGURES = "0123456789 "
-OF_AN_OWNER = re.compile(r"\w di [A-Z]\w+ [A-Z]\w+$")
-"""The end of an Italian name: `Fotografia Zenith di Maria Rossi`."""
 """A name with register details may start with digits; elsewhere they are a street number."""
+OF_AN_OWNER = re.compile(r"\w di [A-Z]\w+ [A-Z]\w+$")
+"""The end of an Italian name, `Fotografia Zenith di Maria Rossi`, or of an office: `Foro di Reggio Emilia`."""
+PERSONS_NUMBER = re.compile(r"\b[a-z]{6}\d\d[a-z]\d\d[a-z]\d{3}[a-z]\b")
+"""The tax number of a person in Italy; that of a company has only digits. On folded text."""
 LOGO = 2
 """Names of up to this many letters are more likely read from a logo than registered."""
 
@@ -318,11 +320,17 @@ def _brand_above(layout: Layout, cell: Cell) -> str:
 
 
 def _is_followed_by_register(layout: Layout, cell: Cell) -> bool:
-    """Return whether the cell to the right has register details: a foot is often set in columns."""
+    """Return whether the cell to the right has register details: a foot is often set in columns.
+
+    At the name of an owner they include a person's tax number, which may be below them.
+    """
     cells = layout.rows[cell.row].cells
     after = cells[cells.index(cell) + 1 :][:1]
-    named = names.has_legal_form(cell) or OF_AN_OWNER.search(cell.text)
-    return bool(named) and any(REGISTRATION.search(other.folded) for other in after)
+    named = names.has_legal_form(cell)
+    if not named and OF_AN_OWNER.search(cell.text):
+        details = (detail for other in after for detail in (other, *lines_below(layout, other)))
+        named = any(PERSONS_NUMBER.search(detail.folded) for detail in details)
+    return named and any(REGISTRATION.search(other.folded) for other in after)
 
 
 def _is_in_head(layout: Layout, name: str) -> bool:
