@@ -29,6 +29,19 @@ def test_sums_of_groups_are_known_by_a_sum_under_its_heading() -> None:
     assert lines_of(*rows, *summary) == ["Labour", "Parts", "Oil"]
 
 
+def test_a_line_that_equals_those_above_it_is_a_line_below_the_same_headings_as_sums() -> None:
+    lines = ("Offices | 100.00 | 20.00 | 120.00", "Stairs | 60.00 | 12.00 | 72.00", "Windows | 160.00 | 32.00 | 192.00")
+    sums = ("Credit from last invoice || | -50.00", "Amount due || | 334.00")
+    assert lines_of("Description | Net | VAT | Total", *lines, *sums) == ["Offices", "Stairs", "Windows"]
+
+
+def test_the_last_row_of_a_tax_summary_is_the_sum_only_if_it_adds_up_the_others() -> None:
+    lines = ("Pens | 3 | 20.00 | 60.00", "Books | 1 | 40.00 | 40.00", "Gift wrap || | 5.00")
+    taxes = ("VAT rate | Net | VAT | Total", "20% | 5.00 | 1.00 | 6.00", "0% | 100.00 | 0.00 | 100.00")
+    found = lines_of("Description | Qty | Unit price | Amount", *lines, *taxes, "Amount due || | 106.00")
+    assert found == ["Pens", "Books", "Gift wrap"]
+
+
 @pytest.mark.parametrize(("discount", "lines"), [("1 Loyalty discount", 3), ("Loyalty discount", 2)])
 def test_a_discount_with_a_count_is_a_line(discount: str, lines: int) -> None:
     rows = ("Item | Price | Amount", "40 Chairs | 7.00 | 280.00", "2 Tents | 90.00 | 180.00")

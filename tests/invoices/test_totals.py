@@ -466,3 +466,17 @@ def test_leaders_may_be_long(leader: str, sums: tuple[str, str, str]) -> None:
 def test_sums_may_be_left_of_their_names() -> None:
     sums = table("521,08 | totaal exclusief btw", "109,43 | btw 21%", "€ 630,51 | totaal inclusief btw", edges=SUMS)
     assert values(solve(sums)) == ("521.08", "109.43", "630.51")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ("Previous balance | Payments received", "80.00 | Total due", "| 120.00"),
+        ("80.00 | Total to pay this month", "| 120.00"),
+        ("Amount | Description", "600.00 | Total hip implant model", "40.00 | VAT return"),
+        ("75.00 | Paper", "600.00 | Total hip implant model", "40.00 | VAT return"),
+    ],
+)
+def test_what_is_right_of_an_amount_is_its_name_only_in_a_block_of_sums(rows: tuple[str, ...]) -> None:
+    amounts = find_money(layout(table(*rows, edges=SUMS)))
+    assert not any(money.label for money in amounts if money.cell.left < SUMS[1])

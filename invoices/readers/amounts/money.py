@@ -1,11 +1,12 @@
 """Find the amounts on the pages, and the role each is labelled with: total, net, tax, adjustment or other."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
+from itertools import takewhile
 
 from docrail.invoices.readers.amounts import sum_words
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
@@ -35,6 +36,8 @@ NEAR_ROW = 1.3
 HEADER_DROP = 90.0
 """Largest distance in points between a column heading and an amount below it."""
 
+MAX_BLOCK = 9
+"""Most rows to look at above and below a sum that is printed to the left of its name."""
 LEAST_HEADS, SLOT = 3, 90.0
 """Fewest headings in a row of ruled boxes, and largest distance in points from a heading's end to its amount."""
 
@@ -78,14 +81,19 @@ def find_money(layout: Layout) -> list[Money]:
     return found
 
 
-def headed_sums(amounts: Sequence[Money]) -> list[Money]:
-    """Return the net and the total of the last row that has both under their headings: `Net | VAT | Total`."""
-    rows: dict[int, list[Money]] = {}
+def headed_sums(amounts: Sequence[Money], lines: Collection[int]) -> list[Money]:
+    """Return the net and the total of the row that has both under their headings: `Net | VAT | Total`.
+
+    The rows of `lines` may have the same headings. Of several rows, such as one for each rate, the last must add up
+    the others.
+    """
+    rows: dict[int, dict[Role, Money]] = {}
     for money in amounts:
-        if money.exact and money.column in (Role.NET, Role.TOTAL, Role.PLAIN_TOTAL):
-            rows.setdefault(money.cell.row, []).append(money)
-    whole = [row for row in rows.values() if {Role.NET} < {money.column for money in row}]
-    return whole[-1] if whole else []
+        if money.exact and money.column in (Role.NET, Role.TOTAL, Role.PLAIN_TOTAL) and money.cell.row not in lines:
+            rows.setdefault(money.cell.row, {})[money.column] = money
+    both = [row for row in rows.values() if Role.NET in row and len(row) > 1]
+    adds_up = len(both) == 1 or (both and both[-1][Role.NET].value == sum(row[Role.NET].value for row in both[:-1]))
+    return list(both[-1].values()) if adds_up else []
 
 
 def has_money(text: str) -> bool:
@@ -142,7 +150,7 @@ def _without_stops(label: str) -> str:
 
 
 def _row_money(layout: Layout, row: Row, rate: Decimal | None) -> Iterator[Money]:
-    first, label, order = "", _label_across(layout, row) or _label_after(row), 0
+    first, label, order = "", _label_across(layout, row) or _label_after(layout, row), 0
     for cell in row.cells:
         amounts = [amount for amount in find_amounts(cell.text) if not _in_date(amount, cell)]
         if not amounts:
@@ -184,14 +192,34 @@ def _label_across(layout: Layout, row: Row) -> str:
     return ""
 
 
-def _label_after(row: Row) -> str:
-    """Return the name of a sum that is printed to the right of its amount, in a row with nothing else."""
-    amount, *names = row.cells
-    if not has_money(amount.text) or WORD.search(amount.folded):
+def _label_after(layout: Layout, row: Row) -> str:
+    """Return the name to the right of an amount in a block of such rows: sums of different roles, and nothing else.
+
+    Below headings, and where a row has no role, the rows are lines that begin with their amounts.
+    """
+    if not _is_amount_and_name(row):
         return ""
-    labels = [name.folded for name in names if not has_money(name.text)]
-    is_named = len(labels) == len(names) == 1 and role_of(RATE.sub(" ", labels[0])) is not Role.OTHER
-    return labels[0] if is_named else ""
+    start = max(0, row.number - MAX_BLOCK)
+    above = list(takewhile(lambda other: _is_shaped_like(other, row), reversed(layout.rows[start : row.number])))
+    below = layout.rows[row.number + 1 : row.number + 1 + MAX_BLOCK]
+    block = [*above, row, *takewhile(lambda other: _is_shaped_like(other, row), below)]
+    roles = {role_of(RATE.sub(" ", other.cells[1].folded)) for other in block}
+    heads = layout.rows[row.number - len(above) - 1].cells if row.number > len(above) else ()
+    is_headed = len(heads) > 1 and heads[0].page == row.page and not any(has_money(head.text) for head in heads)
+    return "" if len(roles) == 1 or Role.OTHER in roles or is_headed else row.cells[1].folded
+
+
+def _is_amount_and_name(row: Row) -> bool:
+    """Return whether the row has an amount, a name to the right of it, and nothing else."""
+    amount, *names = row.cells
+    alone = len(names) == 1 and _is_label(names[0]) and not has_money(names[0].text)
+    return alone and has_money(amount.text) and not WORD.search(amount.folded)
+
+
+def _is_shaped_like(other: Row, row: Row) -> bool:
+    """Return whether the other row also has an amount and its name, in the same columns."""
+    in_columns = all(cell.shares_column(own) for cell, own in zip(other.cells, row.cells, strict=False))
+    return other.page == row.page and in_columns and _is_amount_and_name(other)
 
 
 def _in_date(amount: Amount, cell: Cell) -> bool:

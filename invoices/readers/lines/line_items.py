@@ -27,12 +27,12 @@ from docrail.invoices.readers.lines.numbers import (
 from docrail.invoices.readers.lines.partial_sums import (
     LEAST_LINES,
     Line,
-    above_their_sums,
-    below_their_sums,
     carried_over,
     is_a_tax,
     sum_of,
     without_a_last_sum,
+    without_sums_above,
+    without_sums_below,
 )
 from docrail.invoices.readers.lines.tables import (
     SUMS,
@@ -57,14 +57,15 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     every = [line for table in tables(layout) for line in _lines(layout, table)]
     carried = carried_over([line.item for line in every])
     lines = [line for index, line in enumerate(every) if index not in carried]
-    named = [money for money in amounts if money.role in SUMS] + headed_sums(amounts)
+    named = [money for money in amounts if money.role in SUMS] + headed_sums(amounts, {line.row for line in every})
     sums = {abs(money.value) for money in named} - {every[n].item.amount for n in carried}
     groups = _of_groups(amounts)
     sums -= groups
     whole = _adding_up(lines, sums, ()) if groups else []
-    end = max((money.cell.row for money in named), default=0)
-    chosen = below_their_sums([line for line in lines if line.row < end], sums)
-    chosen = chosen or above_their_sums(lines, sums) or (whole if sum_of(whole) in sums else [])
+    last_sum = max((money.cell.row for money in named), default=0)
+    # The order matters: from the strictest rule to the last ones, which may omit any lines.
+    chosen = without_sums_above([line for line in lines if line.row < last_sum], sums)
+    chosen = chosen or without_sums_below(lines, sums) or (whole if sum_of(whole) in sums else [])
     chosen = chosen or _choose(layout, without_a_last_sum(lines), amounts, sums)
     counted = any(line.item.unit_price is not None for line in chosen)  # then discounts have no price
     return tuple(line.item for line in chosen if not ((line.listed or counted) and _is_taken_off(line.item)))

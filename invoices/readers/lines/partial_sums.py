@@ -37,8 +37,8 @@ class Line:
     """Left edge of the words closest to its amount."""
 
 
-def above_their_sums(lines: Sequence[Line], sums: Collection[Decimal]) -> Sequence[Line]:
-    """Return the lines without the rows that only add up others, whatever they are called; else an empty list.
+def without_sums_below(lines: Sequence[Line], sums: Collection[Decimal]) -> Sequence[Line]:
+    """Return the lines without the rows that only add up others above them, whatever their names; else none.
 
     All but these rows make a named sum. What follows the last of them is a line where lines begin; with its name
     elsewhere, as those of sums are, it is charged on the whole, such as freight or a surcharge.
@@ -56,8 +56,8 @@ def above_their_sums(lines: Sequence[Line], sums: Collection[Decimal]) -> Sequen
     return []
 
 
-def below_their_sums(lines: Sequence[Line], sums: Collection[Decimal]) -> Sequence[Line]:
-    """Return the lines without those at the head of each group that add up the group; else an empty list."""
+def without_sums_above(lines: Sequence[Line], sums: Collection[Decimal]) -> Sequence[Line]:
+    """Return the lines without the rows that add up the group of lines below them; else none."""
     heads = {line.row for line in _adding_up_others(lines[::-1], LEAST_LINES)}
     rest = [line for line in lines if line.row not in heads]
     return rest if len(heads) > 1 and sum_of(rest) in sums else []
