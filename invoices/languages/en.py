@@ -74,7 +74,10 @@ LANGUAGE = Language(
             r"date\s*(?:of\s*)?(?:issue|invoice|document|bill|billing|notice|credit|raise|create)d?",
             r"^\W*(?:creation|submission|transaction|sale|posting) date",
             r"^\W*(?:(?:invoice )?created|prepared|credited|generated|sent|issue|dt)(?: on)?(?=\W*(?:\d|$))",
-            *(r"^\W*date (?:submitted|prepared|generated|sent|credited)", r"(?:(?:date|invoice)\s*/\s*)?tax point(?: date)?"),
+            *(
+                r"^\W*date (?:submitted|prepared|generated|sent|credited)",
+                r"(?:(?:date|invoice)\s*/\s*)?tax point(?: date)?",
+            ),
             *("(?:issued|dated|billed|invoiced)(?: on)?", r"(?:^\W*|invoice\W+)(?:submitted|raised)(?: on)?"),
         ),
         Label.WEAK_DATE: (

@@ -42,7 +42,9 @@ LANGUAGE = Language(
     days="dias",
     weeks="semanas?",
     counts="una=1 dos=2 tres=3 cuatro=4 seis=6 diez=10 quince=15 veinte=20 treinta=30 sesenta=60",
-    paying=r"pag\w+|vencimiento|vto|transferencia|neto|abon\w+|giro|recibo|confirming|plazo|credito|fecha (?:de )?factura",
+    paying=(
+        r"pag\w+|vencimiento|vto|transferencia|neto|abon\w+|giro|recibo|confirming|plazo|credito|fecha (?:de )?factura"
+    ),
     labels={
         Label.INVOICE: ("facturas?",),
         Label.NUMBERED: (

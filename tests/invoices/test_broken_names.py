@@ -254,3 +254,8 @@ def test_a_legal_status_after_a_name_in_the_foot_makes_it_the_issuers(name: str,
     address: list[Line] = [(50, 133, "Hôtel de Ville, 1 place de la Mairie, 17780 Saint-Gerlin")]
     foot: list[Line] = [(50, 560, f"{name} {status}"), (50, 573, "7 venelle du Puits, 17600 Le Gua")]
     assert vendor([*head, *address, *foot, (50, 586, "SIRET 83320441500214")]) == name
+
+
+@pytest.mark.parametrize("sign", ["⚡", "★ ", "■ ", "\N{WRENCH}"])
+def test_a_sign_before_a_name_is_not_part_of_it(sign: str) -> None:
+    assert vendor([(50, 40, f"{sign}Nordlicht Elektro GmbH"), *ADDRESS]) == "Nordlicht Elektro GmbH"

@@ -186,8 +186,9 @@ CODE = re.compile(r"(?=(?:\D*\d){4})[a-z\d]{8,}|[a-z]{1,4}-?\d{3,}")
 """One word with many digits: `MNGLCU71D55D548R`, a tax number; `LAR004`, a reference."""
 WORDS = re.compile(r"[^\W\d_]{4,}")
 TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
-AROUND = re.compile(r"^[\s:;#*\-\u2013]+|[\s:;,*\-\u2013]+$")
-"""Punctuation around a name."""
+_DRAWN = r"\u25a0-\u27bf\ufe0f\U0001f300-\U0001faff"
+AROUND = re.compile(rf"^[\s:;#*\-\u2013{_DRAWN}]+|[\s:;,*\-\u2013{_DRAWN}]+$")
+"""Punctuation and drawn signs around a name."""
 COMMA = re.compile(r",\s+")
 BETWEEN_PARTS = re.compile(r"\s+[-\u2013\u2014|](?:\s+|(?=\d))|\s*[\u2022\u25cf|\u00b7]\s*")
 """Separators of an address. OCR may lose the space between a dash and a street number."""
