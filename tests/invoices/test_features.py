@@ -30,6 +30,7 @@ INVENTED = Path(__file__).parent / "invented"
 DOCUMENTS = (
     "third/saas_receipt.pdf",
     "fourth/ceramiche_it.pdf",
+    "fourth/wool_uk.pdf",
     "fifth/en_northgate_wholesale.pdf",
     "sixth/de2.pdf",
     "seventh/en-02.pdf",

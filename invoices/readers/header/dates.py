@@ -99,6 +99,7 @@ class DateCandidate:
     of_another: bool = False
     corrected: bool = False
     discounted: bool = False
+    """Whether a discount ends on it: payment without one is due later."""
 
 
 DATE: tuple[Feature[DateCandidate], ...] = (
@@ -117,7 +118,6 @@ DATE: tuple[Feature[DateCandidate], ...] = (
     Feature("the label names another document", -2.5, lambda c: c.of_another),
     Feature("the label is in a sentence", -0.6, lambda c: c.in_a_sentence),
     Feature("words are before it in another cell than the label's", -0.5, lambda c: c.after_words),
-    Feature("a discount ends on it", -1.0, lambda c: c.discounted),
 )
 
 
