@@ -35,7 +35,7 @@ def _of_module(name: str) -> Mapping[str, Mapping[str, str]]:
     """Return the docstrings of the fields of a module's classes; none if its source is not there."""
     try:
         source = inspect.getsource(sys.modules[name])
-    except (OSError, TypeError):
+    except (KeyError, OSError, TypeError):  # an own handler's module, a program without sources, a built-in
         return {}
     return {each.name: _of_class(each) for each in ast.parse(source).body if isinstance(each, ast.ClassDef)}
 

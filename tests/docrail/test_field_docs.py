@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
+import pytest
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from docrail.field_docs import describe_fields, field_docs
@@ -58,6 +59,6 @@ def test_a_field_with_an_object_is_described_too() -> None:
     assert described(Plain) == {"base": "Another object."}
 
 
-def test_a_class_without_source_has_none() -> None:
-    made = type("Made", (), {"__module__": "builtins"})
-    assert field_docs(made) == {}
+@pytest.mark.parametrize("module", ["builtins", "not_imported"])
+def test_a_class_without_source_has_none(module: str) -> None:
+    assert field_docs(type("Made", (), {"__module__": module})) == {}
