@@ -13,12 +13,11 @@ from typing import Any
 
 
 def describe_fields(schema: dict[str, Any], described: type) -> None:
-    """Add what the schema of the class lacks: for `json_schema_extra`, which gives it the schema with field names."""
-    properties: Any = schema.get("properties", {})
-    fields = getattr(described, "model_fields", {})
+    """Add the docstrings of its fields to the schema of a class, but to no field that says `description`."""
+    properties, fields = schema.get("properties", {}), getattr(described, "model_fields", {})
     for name, text in field_docs(described).items():
-        shown = properties.get(fields[name].alias if name in fields and fields[name].alias else name)
-        if shown is not None:
+        alias = fields[name].alias if name in fields else None
+        if (shown := properties.get(alias or name)) is not None:
             shown.setdefault("description", text)
 
 

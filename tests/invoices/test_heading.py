@@ -323,6 +323,8 @@ def test_the_due_date_is_found_in_each_language(text: str) -> None:
         "Bei Zahlung innerhalb von 10 Tagen 2.00% Skonto bis 12.06.2024",
         "Wird der Rechnungsbetrag bis zum 12.06.2024 bezahlt, gewähren wir 2 % Skonto.",
         "Skontobetrag bei Zahlung bis 12.06.2024: 23,80 EUR",
+        "Te betalen voor 12.06.2024 met 2 % betalingskorting",
+        "Zahlbar bis 12.06.2024 mit 2 % Barzahlungsskonto",
         "Bei Zahlung bis 12.06.2024 gewähren wir 2 % Skonto",
         "Paiement reçu 119.00 le 02/03/2024, garantie jusqu'au 12/06/2024",
         "Pago con tarjeta 02.03.2024 hasta 12.06.2024",

@@ -60,7 +60,8 @@ SETTLED = re.compile(
 """Words before a date that was a payment, or belongs to something else, on folded text."""
 ROWS_BEFORE_A_COLUMN = 3
 """Rows above a column in which words may describe it."""
-_A_DISCOUNT = rf"{vocabulary.NOT_WITHOUT}\b(?:skonto\w*|{_DISCOUNT})"
+_A_DISCOUNT = rf"{vocabulary.NOT_WITHOUT}\b(?:(?:\w*s)?skonto\w*|\w*korting|{_DISCOUNT})"
+"""Also in compounds, `Barzahlungsskonto` and `betalingskorting`, but not in `Gesch\u00e4ftskonto`."""
 DISCOUNTED = re.compile(rf"[^.,;]{{0,25}}(?:\d[.,]\d[^.,;]{{0,15}})?{_A_DISCOUNT}")
 """Text after the last date of an early-payment discount, on folded text: `bis 23.05.2026 mit 2 % Skonto`."""
 DISCOUNT_BEFORE = re.compile(rf"{_A_DISCOUNT}(?![a-z])[^,;]*$")
