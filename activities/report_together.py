@@ -1,4 +1,4 @@
-"""Report the calls of a chunk that end at about the same time together: one workflow task then takes all of them up.
+"""Report calls of a workflow that end at about the same time together: one workflow task then takes all of them up.
 
 Reported one by one, each reading of a batch costs a workflow task of its own, which is half of what Temporal costs.
 """
@@ -15,10 +15,14 @@ from temporalio import activity
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from docrail.workflows.contract.messages import AttemptRequest
-from docrail.workflows.contract.names import DOCUMENT_CHUNK_TYPE
+from docrail.workflows.contract.names import DOCUMENT_CHUNK_TYPE, WORKFLOW_TYPE
 
 LONGEST_WAIT = 0.3
-"""How many seconds an outcome waits for others: with 0.1 a document costs 2 ms of CPU more, with 1.0 none less."""
+"""How many seconds an outcome of a chunk waits for others: with 0.1 a document costs 2 ms of CPU more, with 1.0 none
+less."""
+
+LONGEST_WAIT_OF_RUN = 0.05
+"""The same for one of many calls that a run has started at once: what follows it waits as long."""
 
 QUIET_SECONDS = 0.02
 """How long none of a chunk's calls runs before their outcomes are reported: those that were handed out with them, and
@@ -30,8 +34,9 @@ SHARE_OF_SLOTS = 0.25
 
 @dataclass(slots=True, eq=False)
 class _Calls:
-    """The calls of one chunk on this worker."""
+    """The calls of one workflow on this worker."""
 
+    is_chunk: bool
     forget: Callable[[], object]
     """Called when the calls are reported and none is running."""
     running: int = 0
@@ -51,8 +56,9 @@ class _Calls:
             self._quiet = asyncio.get_running_loop().call_later(QUIET_SECONDS, self.report)
 
     async def wait(self) -> None:
-        """Wait until no call has run for QUIET_SECONDS, or the first that waits has waited for LONGEST_WAIT."""
-        self._longest = self._longest or asyncio.get_running_loop().call_later(LONGEST_WAIT, self.report)
+        """Wait until no call has run for QUIET_SECONDS, or the first that waits has waited for the longest time."""
+        longest = LONGEST_WAIT if self.is_chunk else LONGEST_WAIT_OF_RUN
+        self._longest = self._longest or asyncio.get_running_loop().call_later(longest, self.report)
         await self.reported.wait()
 
     def report(self) -> None:
@@ -71,11 +77,14 @@ def _stop(timer: asyncio.TimerHandle | None) -> None:
 
 
 class ReportTogether(Interceptor):
-    """Lets the calls of a chunk's steps that are made alone wait for each other once they have an outcome."""
+    """Lets the calls of a chunk's steps that are made alone wait for each other once they have an outcome.
+
+    Those of a run do if it has started many at once.
+    """
 
     def __init__(self, slots: int) -> None:
-        """Start without chunks, on a worker with so many activity slots."""
-        self.chunks: dict[str, _Calls] = {}
+        """Start without calls, on a worker with so many activity slots."""
+        self.by_workflow: dict[str, _Calls] = {}
         self.waiting = 0
         self.most_waiting = int(SHARE_OF_SLOTS * slots)
 
@@ -85,20 +94,31 @@ class ReportTogether(Interceptor):
         Temporal keeps 4 KB of the failure of an attempt, stack trace included, or else not even its message.
         """
         info = activity.info()
-        return _Inbound(next, self) if info.workflow_type == DOCUMENT_CHUNK_TYPE else next
+        return _Inbound(next, self, info) if info.workflow_type in (DOCUMENT_CHUNK_TYPE, WORKFLOW_TYPE) else next
+
+    def calls_of(self, workflow: str, *, is_chunk: bool) -> _Calls:
+        """Return the calls of the workflow with that run id."""
+        if workflow not in self.by_workflow:
+            self.by_workflow[workflow] = _Calls(is_chunk, partial(self.by_workflow.pop, workflow, None))
+        return self.by_workflow[workflow]
 
 
 class _Inbound(ActivityInboundInterceptor):
-    def __init__(self, next: ActivityInboundInterceptor, own: ReportTogether) -> None:  # noqa: A002 - its name there
+    def __init__(
+        self,
+        next: ActivityInboundInterceptor,  # noqa: A002 - its name there
+        own: ReportTogether,
+        info: activity.Info,
+    ) -> None:
         super().__init__(next)
-        self._own = own
+        self._own, self._info = own, info
 
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - its name there
-        if not isinstance(next(iter(input.args), None), AttemptRequest):
+        call, info = next(iter(input.args), None), self._info
+        is_chunk = info.workflow_type == DOCUMENT_CHUNK_TYPE
+        if not isinstance(call, AttemptRequest) or not (is_chunk or call.is_one_of_many):
             return await self.next.execute_activity(input)
-        own, info = self._own, activity.info()
-        chunk = info.workflow_run_id or ""
-        calls = own.chunks.get(chunk) or own.chunks.setdefault(chunk, _Calls(partial(own.chunks.pop, chunk, None)))
+        own, calls = self._own, self._own.calls_of(info.workflow_run_id or "", is_chunk=is_chunk)
         calls.begin()
         try:
             outcome = await self.next.execute_activity(input)

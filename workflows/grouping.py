@@ -8,7 +8,7 @@ import asyncio
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import groupby
 
@@ -20,6 +20,7 @@ from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.state import StepError
 from docrail.dag.language.definition import RetryConfig
 from docrail.dag.language.definition import Step as StepDefinition
+from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.values.json_values import shortened, size_of
 from docrail.workflows.contract.messages import (
     AttemptRequest,
@@ -61,6 +62,10 @@ SLACK = timedelta(seconds=30)
 """Time that a group gets beyond that of its calls, to take them up."""
 
 LONGEST_SUMMARY = 200
+
+MANY = 8
+"""Calls that a run starts at once from which on those that end at about the same time are reported together: one
+workflow task then takes all of them up. Few are not worth the wait."""
 
 LONGEST_ID = 900
 """Of the activity of a run's group, which names all its calls: explanations have nothing else to know them by."""
@@ -110,34 +115,35 @@ class _Call(asyncio.Future[StepOutcome]):
 
 @dataclass(slots=True)
 class SideBySide:
-    """The light calls that a run starts at once, in a workflow of its own."""
+    """The calls that a run starts at once, in a workflow of its own."""
 
     light: frozenset[str]
     """Handlers whose calls are grouped."""
     _waiting: list[_Call] = field(default_factory=list)
     _gathers: bool = False
+    _starts_many: bool = False
 
     def gathered(self, plan: Plan, commands: Sequence[Command]) -> AbstractContextManager[None]:
         """Return the context in which the light calls wait that the commands start, if they start several."""
-        if len(commands) < 2 or self._count(plan, commands) < 2:  # noqa: PLR2004 - one is made alone
+        if len(commands) < 2:  # noqa: PLR2004 - one is made alone
             return AT_ONCE
-        return self._gathered()
+        starts = (each for each in commands if isinstance(each, Start) and not isinstance(each.part, Undo))
+        steps = [step for start in starts if (step := plan.step(start.step)).kind is StepKind.HANDLER]
+        several_light = sum(is_light(step, self.light) for step in steps) > 1
+        return self._gathered(gathers=several_light, starts_many=len(steps) >= MANY)
 
     def run_handler(self, request: RunRequest, step: Step, piece: Piece, losses: Losses) -> Work:
         """Start the work of a handler's step: alone, or with the other calls that wait."""
         if self._gathers and is_light(step, self.light) and not losses.met_unfit:
             return _Call(request, step, call_of(request, step, piece, losses), losses, self._waiting)
+        piece = replace(piece, is_one_of_many=True) if self._starts_many else piece
         return run_handler(request, step, piece, losses)
 
-    def _count(self, plan: Plan, commands: Sequence[Command]) -> int:
-        starts = (each for each in commands if isinstance(each, Start) and not isinstance(each.part, Undo))
-        return sum(is_light(plan.step(start.step), self.light) for start in starts)
-
     @contextmanager
-    def _gathered(self) -> Iterator[None]:
-        self._gathers = True
+    def _gathered(self, *, gathers: bool, starts_many: bool) -> Iterator[None]:
+        self._gathers, self._starts_many = gathers, starts_many
         yield
-        self._gathers = False
+        self._gathers = self._starts_many = False
         ready, self._waiting[:] = [*self._waiting], []
         for group in _groups(ready, longest_id=LONGEST_ID):
             asyncio.create_task(_make(group, _id_of(group)))  # noqa: RUF006 - the SDK holds it

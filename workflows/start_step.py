@@ -52,6 +52,8 @@ class Piece:
     cache_key: str | None = None
     inline_bytes: int = MAX_INLINE_BYTES
     """Largest output that is returned inline, in bytes."""
+    is_one_of_many: bool = False
+    """Whether it is started at once with many others (AttemptRequest)."""
 
 
 def run_handler(request: RunRequest, step: Step, piece: Piece, losses: Losses) -> Handle:
@@ -104,6 +106,7 @@ def _call(request: RunRequest, step: Step, step_id: str, piece: Piece, losses: L
         callbacks=_asked_for(request, piece.config),
         inline_bytes=piece.inline_bytes,
         key_id=request.key_id,
+        is_one_of_many=piece.is_one_of_many,
     )
 
 

@@ -1,4 +1,4 @@
-"""Calls of a chunk wait for each other once they have an outcome, and for nothing else."""
+"""Calls of a chunk, or many of a run, wait for each other once they have an outcome, and for nothing else."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,7 +16,7 @@ from docrail.activities import report_together
 from docrail.activities.report_together import ReportTogether
 from docrail.worker import DEFAULT_SLOTS, assemble_worker
 from docrail.workflows.contract.messages import AttemptRequest, GroupCall, HandlerCalls
-from docrail.workflows.contract.names import DOCUMENT_CHUNK_TYPE
+from docrail.workflows.contract.names import DOCUMENT_CHUNK_TYPE, WORKFLOW_TYPE
 from tests.postgres import TENANT
 from tests.stack import Servers, eventually
 
@@ -39,7 +39,7 @@ class Calls(ActivityInboundInterceptor):
 
 @dataclass
 class Worker:
-    """Runs activities of a chunk, as the interceptor's worker does."""
+    """Runs activities of a workflow, by default a chunk, as the interceptor's worker does."""
 
     calls: Calls = field(default_factory=Calls)
     own: ReportTogether = field(default_factory=lambda: ReportTogether(DEFAULT_SLOTS))
@@ -54,6 +54,7 @@ class Worker:
         seconds: float = 300,
         seconds_in_all: float = 300,
         grouped: bool = False,
+        many: bool = False,
     ) -> asyncio.Task[Any]:
         environment, now = ActivityEnvironment(), datetime.now(UTC)
         environment.info = replace(
@@ -66,7 +67,7 @@ class Worker:
             schedule_to_close_timeout=timedelta(seconds=seconds_in_all),
         )
         group = GroupCall(tenant_id=TENANT, parts=(HandlerCalls(handler=step_id, calls=(), seconds=1),))
-        alone = AttemptRequest(tenant_id=TENANT, run_id="r", step_id=step_id, config={}, jitter=0)
+        alone = AttemptRequest(tenant_id=TENANT, run_id="r", step_id=step_id, config={}, jitter=0, is_one_of_many=many)
         call = ExecuteActivityInput(fn=len, args=[group if grouped else alone], executor=None, headers={})
 
         async def run() -> Any:
@@ -179,7 +180,13 @@ async def test_a_call_that_is_cancelled_while_it_waits_keeps_its_outcome(worker:
 
 @pytest.mark.parametrize(
     "other",
-    [{"workflow_type": "Run"}, {"chunk": "another"}, {"grouped": True}, {"seconds": 100}, {"seconds_in_all": 100}],
+    [
+        {"workflow_type": WORKFLOW_TYPE},
+        {"chunk": "another"},
+        {"grouped": True},
+        {"seconds": 100},
+        {"seconds_in_all": 100},
+    ],
 )
 async def test_calls_of_other_workflows_groups_and_late_calls_do_not_wait(
     worker: Worker, other: dict[str, Any]
@@ -190,7 +197,26 @@ async def test_calls_of_other_workflows_groups_and_late_calls_do_not_wait(
     assert await ended == "b done"
 
 
-async def test_a_chunk_is_forgotten_with_its_last_call(worker: Worker) -> None:
+async def test_many_calls_of_a_run_wait_for_each_other(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_together, "LONGEST_WAIT_OF_RUN", 60.0)
+    first, second = [await worker.begin(name, workflow_type=WORKFLOW_TYPE, many=True) for name in "ab"]
+    alone = await worker.begin("c", workflow_type=WORKFLOW_TYPE)
+    await worker.end("a")
+    await worker.end("c")
+    assert await alone == "c done"
+    assert not first.done()
+    await worker.end("b")
+    assert [*await asyncio.gather(first, second)] == ["a done", "b done"]
+
+
+async def test_they_wait_no_longer_than_those_of_a_run_may(worker: Worker) -> None:
+    ended, running = [await worker.begin(name, workflow_type=WORKFLOW_TYPE, many=True) for name in "ab"]
+    await worker.end("a")
+    assert await asyncio.wait_for(ended, 10) == "a done"
+    assert not running.done()
+
+
+async def test_a_workflow_is_forgotten_with_its_last_call(worker: Worker) -> None:
     ended = await worker.begin("a")
     await worker.end("a")
     await ended
@@ -199,7 +225,7 @@ async def test_a_chunk_is_forgotten_with_its_last_call(worker: Worker) -> None:
     assert not later.done()
     await worker.end("d")
     assert [*await asyncio.gather(later, running)] == ["c done", "d done"]
-    assert (worker.own.chunks, worker.own.waiting) == ({}, 0)
+    assert (worker.own.by_workflow, worker.own.waiting) == ({}, 0)
 
 
 async def test_workers_of_workflows_have_it(embedded: Servers) -> None:

@@ -8,7 +8,9 @@ from temporalio.client import WorkflowHandle
 from docrail.dag.explain.report import RunReport
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.messages import AttemptRequest
 from docrail.workflows.contract.names import ABORT, RECORD_DEAD_LETTER, RUN_GROUP
+from docrail.workflows.grouping import MANY
 from docrail.workflows.run import Run
 from tests.workflows.conftest import Bench, step
 from tests.workflows.test_resources import TAG, tag_worker
@@ -98,3 +100,20 @@ async def test_only_steps_of_one_priority_and_retry_policy_share_an_activity(
     first, second = side_by_side("b", "c", after="a"), side_by_side("d", "e", after="a")
     _, activities = await run(bench, step("a"), *first, *(each | fields for each in second))
     assert [name for name, _ in activities] == ["noop", *[RUN_GROUP] * groups]
+
+
+@pytest.mark.parametrize("count", [MANY - 1, MANY])
+async def test_many_calls_that_start_at_once_are_reported_together(bench: Bench, count: int) -> None:
+    names = [f"s{number}" for number in range(count)]
+    steps = [step("a"), *side_by_side(*names, after="a", handler="echo"), step("z", depends_on=names)]
+    handle = await bench.start(steps, limits={"max_concurrency": count})
+    assert (await bench.finish(handle)).status is RunStatus.COMPLETED
+    assert await one_of_many(handle) == {"a": False, **dict.fromkeys(names, count == MANY), "z": False}
+
+
+async def one_of_many(handle: WorkflowHandle[Run, RunReport]) -> dict[str, bool]:
+    """Return whether each step's call was one of many."""
+    history = await handle.fetch_history()
+    inputs = [event.activity_task_scheduled_event_attributes.input.payloads for event in history.events]
+    calls = [AttemptRequest.model_validate_json(payloads[0].data) for payloads in inputs if payloads]
+    return {call.step_id: call.is_one_of_many for call in calls}

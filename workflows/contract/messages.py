@@ -78,6 +78,8 @@ class AttemptRequest(BaseModel, frozen=True):
     """None: the handler runs, and its output is not cached."""
     key_id: str | None = Field(None, exclude_if=not_)
     """The API key that caused the run."""
+    is_one_of_many: bool = _unless(False)
+    """Whether its run has started many calls at once: those that end at about the same time are reported together."""
 
 
 class StepOutcome(BaseModel, frozen=True):
