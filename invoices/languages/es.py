@@ -266,7 +266,7 @@ LANGUAGE = Language(
         Label.TAX: (
             r"cuotas?(?=\W*$)",
             "cuota (?:repercutida|tributaria)",
-            r"(?:recargo|rec\.?|r\.?) ?(?:de )?equiv\w*",
+            r"(?:recargo|rec\.?|r\.?) ?(?:de )?equiv\w*|cuota r\.?e\b",
             r"(?:cuota\s*)?(?:iva|igic|ipsi)",
             "impuestos?",
         ),

@@ -59,7 +59,7 @@ LANGUAGE = Language(
         ),
         Label.QUANTITY: ("ilosc", "liczba"),
         Label.PRICE: (r"cena(?: jedn\w*\.?)?(?: netto)?",),
-        Label.AMOUNT: ("wartosc(?: netto| brutto)?", "kwota"),
+        Label.AMOUNT: ("wartosc(?: netto| brutto)?", "kwota(?! vat)"),
     },
     papers={
         DocumentType.CREDIT_NOTE: ("nota kredytowa",),

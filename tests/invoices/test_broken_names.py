@@ -144,6 +144,12 @@ def test_the_holder_of_the_account_is_the_seller(payment: str, name: str) -> Non
     assert vendor([(50, 50, "Kröger"), *ADDRESS, (50, 700, payment)]) == name
 
 
+def test_the_holder_of_the_account_is_named_over_two_lines_of_a_sentence() -> None:
+    first = "Gelieve binnen 14 dagen te betalen, ten name van Kröger Containers &"
+    lines: list[Line] = [(50, 700, first), (50, 712, "Recycling B.V. Reclames binnen 8 dagen na factuurdatum.")]
+    assert vendor([(50, 50, "Kröger"), *ADDRESS, *lines]) == "Kröger Containers & Recycling B.V."
+
+
 @pytest.mark.parametrize(
     "name",
     ["Cooperativa Sociale Bellavista a r.l. ONLUS", "Azienda Agricola Bellavista di Neri Fabiola"],
@@ -206,6 +212,13 @@ def test_a_name_ends_before_its_registered_office() -> None:
 def test_a_logo_with_co_is_spelt_out_below() -> None:
     lines: list[Line] = [(50, 40, "Zilver&Co"), (50, 77, "Zilver & Co Ontwerp BV"), *ADDRESS]
     assert vendor(lines) == "Zilver & Co Ontwerp BV"
+
+
+def test_two_lines_in_different_print_are_one_name_if_another_line_is_all_of_it() -> None:
+    under_it: list[Line] = [(50, 60, "Architekturmodellbau"), (50, 75, "Hafenstraße 9"), (50, 90, "20457 Hamburg")]
+    foot: Line = (50, 790, "Jette Kröger Architekturmodellbau")
+    assert under("Jette Kröger", [*under_it, foot]) == "Jette Kröger Architekturmodellbau"
+    assert under("Jette Kröger", under_it) == "Jette Kröger"
 
 
 def test_a_remark_after_a_name_is_not_part_of_it() -> None:

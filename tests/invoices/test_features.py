@@ -45,6 +45,7 @@ DOCUMENTS = (
     "eighteenth/it-04.pdf",
     "eighteenth/nl-01.pdf",
     "twentieth/de-04.pdf",
+    "thirtyfourth/fr-03.pdf",
 )
 """Together they use all features but those of the pages below."""
 TILL = ("Subtotal | 55.38", "GST 6% | 3.32", "Total | 58.70", "Cash | 60.00", "Change | 1.30", "AID: A0000000031010")

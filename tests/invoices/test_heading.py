@@ -58,6 +58,8 @@ def lines(*texts: str) -> list[Line]:
         (["Schlussrechnung 2026-14", "Rechnung vom 12.02.2026, Nr. 20260007 | -50,00"], "2026-14"),
         (["Gutschrift GS-12", "Rechnung vom 12.02.2026, Nr. 20260007"], "GS-12"),
         (["Invoice 10023", "Folio: 88123"], "10023"),
+        (["N.º de factura | 46988 Paterna (Valencia)", "LE2506/0093417"], "LE2506/0093417"),
+        (["AVOIR | 26500 BOURG-LÈS-VALENCE", "", "N° de pièce | Date", "AV2400891 | 29/11/2024"], "AV2400891"),
         (["Factura F-26/0118", "Inscrita en el R.M. de Madrid, Tomo: 12345", "Folio: 145, Hoja: M-1234"], "F-26/0118"),
         (["Numéro de", "facture : 20260417", "430001188"], "20260417"),
         (["Nota F-26.0188 d.d. 13 november 2026"], "F-26.0188"),
@@ -207,6 +209,7 @@ def test_captions_may_stand_under_their_values(gap: int) -> None:
             ["13/05/2024", "Date | Treatment | Fee", "01/02/2024 | Root canal | 80.00", "08/02/2024 | Crown | 90.00"],
             MAY,
         ),
+        (["Datum: | 13.05.2024", "Leistung | Menge | Betrag", "Fenster | 2 | 80.00", "mit Rahmen, 10.05.2024"], MAY),
     ],
 )
 def test_the_issue_date_is_not_that_of_an_order_or_another_invoice(texts: list[str], date: dt.date | None) -> None:
@@ -346,6 +349,22 @@ def test_instalments_to_come_are_not_what_is_due() -> None:
     assert find_due_date(finder(payment, lines(*plan)), month_first=False).value == JUNE
     assert find_due_date(finder(lines(*plan)), month_first=False).value is None
     assert find_due_date(finder(lines("Fällig am | Betrag", "12.06.2024 | 78,00")), month_first=False).value == JUNE
+
+
+def test_two_dates_that_touch_are_below_their_own_labels() -> None:
+    found = finder([(300, 100, "FECHA"), (382.5, 100, "VENCE"), (300, 114, "13 de mayo de 2024 12 de junio de 2024")])
+    assert find_due_date(found, month_first=False).value == JUNE
+    assert find_issue_date(found, month_first=False).value == MAY
+
+
+def test_a_line_of_words_below_the_end_of_the_sums_is_no_value_of_theirs() -> None:
+    sums: list[Line] = [(420, 100, "TOTAL DUE"), (510, 100, "27,046.64")]
+    shipped: Line = (
+        50,
+        114,
+        "Shipped 13/05/2024 via Plains Freight, 31 cartons, 1,184 lb, packing list attached to the first",
+    )
+    assert find_due_date(finder([*sums, shipped]), month_first=False).value is None
 
 
 def test_a_due_date_may_stand_above_its_label() -> None:

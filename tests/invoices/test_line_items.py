@@ -139,6 +139,45 @@ def test_a_quantity_and_a_rate_may_share_a_cell() -> None:
     assert (line.description, line.quantity, line.tax_rate) == ("Insurance", Decimal(2), Decimal(19))
 
 
+def test_numbers_that_touch_are_two() -> None:
+    [line] = lines_of("Tätigkeit | Std. | Satz | Betrag", "Schreiben | 1,50 310,00 || 465,00", "Summe netto ||| 465,00")
+    assert (line.quantity, line.unit_price) == (Decimal("1.50"), Decimal(310))
+
+
+@pytest.mark.parametrize(
+    ("words", "quantity"),
+    [
+        ("Alquiler x 31 días", 31),
+        ("4.812 kWh x 0,148920 €/kWh", None),
+        ("Brochure, 8.5 x 11, gloss", None),
+        ("3 x Ölwechsel", 3),
+    ],
+)
+def test_a_count_in_words_is_no_price_and_no_size(words: str, quantity: int | None) -> None:
+    [line] = lines_of("Concepto | Importe", f"{words} | 716,60", "Total neto | 716,60", edges=(50, 480))
+    assert line.quantity == quantity
+
+
+def test_lines_on_two_pages_are_all_that_make_the_net_whatever_they_are_called() -> None:
+    head, edges = "Targa | Descrizione | Al. IVA | Imponibile €", (50.0, 110.0, 380.0, 480.0)
+    canone = [f"GK {n} TX | Panda Hybrid, canone | 22% | 189,00" for n in range(3)]
+    first = table(head, *canone, "|| Riporto | 567,00", edges=edges)
+    rest = ("GN 550 KA | Clio, canone | 22% | 214,00", "GM 113 ZE | Conguaglio km (1.840 km x 0,055) | 22% | 101,20")
+    second = table(
+        head, "| Riporto da pagina precedente || 567,00", *rest, "|| Totale imponibile | 882,20", edges=edges
+    )
+    drawn = layout(first, second)
+    assert len(find_line_items(drawn, find_money(drawn))) == 5
+
+
+def test_a_column_of_polish_taxes_has_no_amounts_of_lines() -> None:
+    heads = "Nazwa towaru | Ilość | Cena netto | Netto | Kwota VAT | Brutto"
+    rows = ("Blat | 2 | 1 180,00 | 2 360,00 | 542,80 | 2 902,80", "Front | 14 | 215,00 | 3 010,00 | 692,30 | 3 702,30")
+    sums = ("|| w tym | 5 370,00 | 1 235,10 | 6 605,10", "|| Razem | 5 370,00 | 1 235,10 | 6 605,10")
+    lines = lines_of(heads, *rows, *sums, "Do zapłaty ||||| 6 605,10", edges=WIDE)
+    assert [line.description for line in lines] == ["Blat", "Front"]
+
+
 def test_a_position_before_one_word_is_no_quantity() -> None:
     lines = lines_of(HEADER, "4 Kingfisher | 3 | 50.00 | 150.00", "5 Stork | 10 | 20.00 | 200.00", "Net ||| 350.00")
     assert [(line.description, line.quantity) for line in lines] == [

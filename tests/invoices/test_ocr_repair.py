@@ -85,6 +85,11 @@ def test_a_vat_id_is_corrected_if_its_check_digit_says_so() -> None:
         ("S.r.1x", "S.r.1x"),
         ("All", "All"),
         ("Ollie", "Ollie"),
+        ("0.0.", "o.o."),
+        ("10.0.", "10.0."),
+        ("132,.76", "132.76"),
+        ("1.,50", "1,50"),
+        ("1...50", "1...50"),
     ],
 )
 def test_a_letter_among_digits_or_capitals_is_what_they_are(read: str, right: str) -> None:
@@ -166,6 +171,10 @@ def test_a_wavy_dash_between_figures_is_one() -> None:
         ("Rechnung2026-7", ["Rechnung", "2026-7"]),
         ("Invoices2026", ["Invoices2026"]),
         ("invoice2026@muster.example", ["invoice2026@muster.example"]),
+        ("N°SER26-IA-0482", ["N°", "SER26-IA-0482"]),
+        ("N°TVA", ["N°TVA"]),
+        ("2025-09-2311:42:08", ["2025-09-23", "11:42:08"]),
+        ("2025-09-2311", ["2025-09-2311"]),
     ],
 )
 def test_a_label_and_the_number_that_touches_it_are_two_words(read: str, right: list[str]) -> None:

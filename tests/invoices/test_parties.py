@@ -43,6 +43,10 @@ WIDE_SENDER: list[Line] = [
         [*block(50, 50, SELLER, *ADDRESS), *block(320, 50, "Adresse du client", BUYER, *OTHER_ADDRESS)],
         [(50, 120, f"{SELLER} · Hafenstraße 9 · 20457 Hamburg"), *block(50, 140, BUYER, *OTHER_ADDRESS)],
         [*WIDE_SENDER, *block(50, 140, BUYER, *OTHER_ADDRESS)],
+        [
+            *((50, 120, f"{SELLER}, Hafenstraße 9, 20457 Hamburg"), (400, 120, "Kunde: 20716")),
+            *block(50, 134, BUYER, *OTHER_ADDRESS),
+        ],
         [*block(50, 150, "Bill to", BUYER, *OTHER_ADDRESS), *block(50, 790, SELLER, *ADDRESS, "HRB 123456")],
         [*block(50, 50, "Firma:", SELLER, *ADDRESS), *block(320, 50, "Kunde:", BUYER, *OTHER_ADDRESS)],
         [*block(50, 50, "Firma", SELLER, *ADDRESS), *block(50, 150, "Kunde", BUYER, *OTHER_ADDRESS)],
@@ -58,6 +62,7 @@ WIDE_SENDER: list[Line] = [
         "buyer's label",
         "window",
         "wide signs",
+        "commas",
         "footer",
         "own",
         "own above",
@@ -328,6 +333,9 @@ def test_identifiers_stand_under_their_heads_too() -> None:
         ("CHE-106.017.086 MWST", "CHE106017086MWST"),
         ("Org.no: NO 974 760 673 MVA", "NO974760673MVA"),
         ("Org.no: NO 974 760 674 MVA", None),
+        ("NIF: 509182747 Tel. 243 555 062", "PT509182747"),
+        ("NIF: 509182747 243 555 062", None),
+        ("CVR-nr. 13585628 Tlf. 33 44 55 66", "DK13585628"),
     ],
 )
 def test_a_vat_id_that_is_written_without_its_country_gets_it(text: str, vat_id: str | None) -> None:
@@ -337,6 +345,11 @@ def test_a_vat_id_that_is_written_without_its_country_gets_it(text: str, vat_id:
 def test_the_vat_id_called_the_customers_is_not_the_sellers() -> None:
     lines = [*block(50, 50, SELLER), (320, 120, "USt-IdNr. Kunde:"), (430, 120, BUYERS_VAT)]
     assert read_text([page(lines)]).vendor_vat_id.value is None
+
+
+def test_a_mail_address_does_not_make_the_vat_id_next_to_it_the_customers() -> None:
+    foot: list[Line] = [(50, 790, "debitoren@nordwind.example"), (250, 790, f"USt-IdNr. {BUYERS_VAT}")]
+    assert read_text([page([*block(50, 50, SELLER, *ADDRESS), *foot])]).vendor_vat_id.value == BUYERS_VAT
 
 
 def test_a_vat_id_may_break_between_two_lines_of_running_text() -> None:
@@ -653,6 +666,9 @@ def test_an_address_over_a_tax_number_is_not_the_buyers() -> None:
         ["Bank DE02 1203 0000 0000 2020 51 KvK 01114877", "Te storten op G-rekening NL91ABNA0417164300: € 650,00"],
         ["Te storten op G-rekening NL91ABNA0417164300: € 650,00", "Bank DE02 1203 0000 0000 2020 51 KvK 01114877"],
         ["L'imposta è dovuta dal", "committente.", f"{IBAN}."],
+        [f"Também pode pagar por transferência, indicando o número de cliente: IBAN {IBAN}."],
+        [f"Please quote your customer number. IBAN {IBAN}"],
+        [f"Bitte Ihre Kunden-Nr. angeben: IBAN {IBAN}"],
     ],
 )
 def test_the_account_to_pay_to_is_not_the_buyers_or_the_tax_offices(texts: list[str]) -> None:
@@ -690,6 +706,15 @@ def test_a_company_at_its_domain_is_no_bank() -> None:
 def test_a_name_ends_before_a_remark_after_its_legal_form() -> None:
     head = block(50, 40, "Idrotermica Srl - Forniture idrosanitarie", "Via Nazionale 112", "20838 Renate")
     assert parties(head)[0] == "Idrotermica Srl"
+    foot = block(50, 790, "Kröger Hallwachs Rechtsanwälte PartG mbB Tel. 040 5550 3180", "20457 Hamburg")
+    assert parties([(50, 40, "Kröger Hallwachs"), *foot])[0] == "Kröger Hallwachs Rechtsanwälte PartG mbB"
+
+
+@pytest.mark.parametrize("label", ["pers. haft. Gesellschafterin", "phG", "Komplementärin", "general partner"])
+def test_the_partner_who_is_liable_is_not_the_vendor_also_over_two_lines(label: str) -> None:
+    head = block(50, 40, "Nordwind GmbH & Co. KG", *ADDRESS)
+    foot = block(300, 780, f"{label}: Wertstoff Hamburg", "Verwaltungs GmbH, AG Hamburg HRB 209944")
+    assert parties([*head, *foot])[0] == "Nordwind GmbH & Co. KG"
 
 
 def test_the_bank_of_the_account_is_not_the_vendor() -> None:

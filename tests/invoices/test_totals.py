@@ -196,6 +196,23 @@ def test_a_label_may_be_half_a_line_from_an_amount_on_two_lines() -> None:
     assert values(solve(rows)) == ("100.00", "19.00", "119.00")
 
 
+def test_an_amount_between_the_two_lines_of_its_label_has_the_role_of_the_first() -> None:
+    rows: list[Line] = [
+        *table("Subtotal | 100.00", edges=SUMS, top=300),
+        *[(300, 316, "Sales tax (19%)"), (480, 322, "19.00"), (300, 328, "OH seller's use permit 25-104388")],
+        *table("Total | 119.00", edges=SUMS, top=350),
+    ]
+    assert values(solve(rows)) == ("100.00", "19.00", "119.00")
+
+
+def test_a_surcharge_in_a_column_of_its_own_is_a_tax_too() -> None:
+    heads = "Base imponible | % IVA | Cuota IVA | % R.E. | Cuota R.E."
+    rows = ("100,00 | 21,00 | 21,00 | 5,20 | 5,20", "50,00 | 10,00 | 5,00 | 1,40 | 0,70")
+    sums = table("TOTAL FACTURA | 181,90", edges=SUMS, top=400)
+    taxes = table(heads, *rows, "150,00 || 26,00 || 5,90", edges=(50, 150, 210, 300, 360))
+    assert values(solve([*taxes, *sums])) == ("150.00", "31.90", "181.90")
+
+
 def test_taxes_at_several_rates_are_added_from_their_column() -> None:
     rows = ("Kind | Base | VAT % | Tax amount", "VAT | -4,85 | 19 | -0,92", "VAT | -2,82 | 7 | -0,20")
     sums = table("Net | -7,67", "Gross total | -8,79", edges=SUMS, top=400)

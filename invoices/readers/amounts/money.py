@@ -178,8 +178,12 @@ def _label_across(layout: Layout, row: Row) -> str:
 
     Empty if the row has words, or if the other row has its own amount or is a row of headings.
     """
-    if any(WORD.search(cell.folded) for cell in row.cells):
-        return ""
+    labels = list(_labels_across(layout, row)) if not any(WORD.search(cell.folded) for cell in row.cells) else []
+    named = (label for label in labels if role_of(RATE.sub(" ", label)) not in (Role.OTHER, Role.NOT_A_SUM))
+    return next(named, next(iter(labels), ""))
+
+
+def _labels_across(layout: Layout, row: Row) -> Iterator[str]:
     for number in (row.number + 1, row.number - 1):
         near = layout.rows[number] if 0 <= number < len(layout.rows) else None
         if near is None or near.page != row.page or abs(near.top - row.top) > NEAR_ROW * row.cells[0].height:
@@ -188,8 +192,7 @@ def _label_across(layout: Layout, row: Row) -> str:
         own = any(has_money(other.text) for other in near.cells)
         heads = len([other for other in near.cells if _is_label(other)]) > 1
         if not (own or heads) and _is_label(cell) and cell.right < row.cells[-1].left:
-            return cell.folded
-    return ""
+            yield cell.folded
 
 
 def _label_after(layout: Layout, row: Row) -> str:

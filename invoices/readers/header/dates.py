@@ -15,6 +15,7 @@ from docrail.invoices.readers.layout import vocabulary
 from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Position
 from docrail.invoices.readers.layout.page import Cell, Layout
 from docrail.invoices.readers.layout.places import found
+from docrail.invoices.readers.lines.charges import describes_a_line
 from docrail.invoices.values.dates import FoundDate, find_dates
 from docrail.invoices.values.folding import fold
 
@@ -181,7 +182,12 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
         before = number.text_before(labelled, date.start)
         later = vocabulary.NEXT_ONES.search(SENTENCE_END.split(before)[-1]) or _of_next_ones(finder.layout, labelled)
         paid = PAID_BY.search(labelled.label_cell.folded.partition(labelled.label)[0])
-        if later or paid or not _says_when(labelled.label, fold(text[: date.start])):
+        if (
+            later
+            or paid
+            or not _says_when(labelled.label, fold(text[: date.start]))
+            or _begins_elsewhere(labelled, date)
+        ):
             continue
         weak = bool(vocabulary.WEAK_DATE.match(labelled.label))
         yield DateCandidate(
@@ -196,6 +202,13 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
             corrected=number.is_corrected(finder.layout, before),
             discounted=bool(DISCOUNT_BEFORE.search(before) or DISCOUNTED.match(fold(text)[date.end :])),
         )
+
+
+def _begins_elsewhere(labelled: Labelled, date: FoundDate) -> bool:
+    """Return whether a date below a label is in a line of words that begins left of it, and so is not its value."""
+    words = WORD.search(labelled.text[: date.start])
+    left = labelled.label_cell.left - labelled.cell.left
+    return labelled.place is Position.BELOW and words is not None and left > labelled.label_cell.height
 
 
 def _says_when(label: str, between: str) -> bool:
@@ -246,6 +259,8 @@ def _dates_in_head(layout: Layout, *, month_first: bool) -> Iterator[DateCandida
             height = layout.pages[cell.page - 1].height
             if cell.page > 1 or cell.top > HEAD * height:
                 return
+            if describes_a_line(layout, row):
+                break
             for date in find_dates(cell.text, month_first=month_first):
                 before = cell.folded[: date.start]
                 left = row.cells[index - 1].folded if index and not before.strip() else before

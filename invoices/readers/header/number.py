@@ -41,6 +41,7 @@ OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|TVA|BTW|IVA|UID|SIRET|SIR
 RECEIPT = re.compile(r"receipt|quittung|recibo|recu|ricevuta|voucher")
 """Labels that name another document if an invoice number is present as well."""
 DECIMAL = re.compile(r"\d+[.,]\d\d$")
+POSTAL_CODE = re.compile(r"\d{4,5} [^\W\d_][^\d]*")
 YEARLY = re.compile(r"\d\d\.\d\d")
 """A number of a year and a count, if it is all that follows the title: `Declaratie 26.11`."""
 DATE_HEAD = re.compile(r"\W*(?:date|datum|fecha|data)\W*|.*(?:emitida|emise|emessa|issued|ausgestellt).*")
@@ -89,6 +90,7 @@ NUMBER: tuple[Feature[NumberCandidate], ...] = (
         "the label names a payment", -0.7, lambda c: c.basis is NumberAt.LABEL and RECEIPT.match(c.at.label) is not None
     ),
     Feature("it is in a line item", -1.5, lambda c: c.charged),
+    Feature("the name of a place follows it, as a postal code", -2.0, lambda c: is_before_a_place(c.at)),
     Feature("a credit note names the invoice it corrects", -1.5, lambda c: c.corrected),
     Feature("distance from the label", -0.4, lambda c: c.at.place),
     Feature("the label begins its cell", 0.3, lambda c: c.at.leads),
@@ -281,6 +283,11 @@ def _slashed(text: str) -> re.Match[str] | None:
 def names_another(labelled: Labelled, start: int = 0) -> bool:
     """Return whether the text before the value at `start` names another document."""
     return bool(vocabulary.OTHER_DOCUMENT.search(text_before(labelled, start)))
+
+
+def is_before_a_place(labelled: Labelled) -> bool:
+    """Return whether the value next to a label is a postal code with its place: an address may stand in that row."""
+    return labelled.place is not Position.SAME_CELL and POSTAL_CODE.fullmatch(labelled.text) is not None
 
 
 def is_in_a_sentence(labelled: Labelled) -> bool:

@@ -96,7 +96,19 @@ class Finder:
             yield Labelled(SEPARATORS.sub("", right[0].text), right[0], Position.RIGHT, label, cell, leads)
         under = self.below(cell)
         if under and under[0].top - cell.bottom <= MAX_DROP * cell.height:
-            yield Labelled(SEPARATORS.sub("", under[0].text), under[0], Position.BELOW, label, cell, leads)
+            text = SEPARATORS.sub("", self._text_under(cell, under[0]))
+            yield Labelled(text, under[0], Position.BELOW, label, cell, leads)
+
+    def _text_under(self, label: Cell, value: Cell) -> str:
+        """Return the text below a label: of a cell that begins under another, from the word that begins as the label.
+
+        Two values that touch are one cell: `3 March 2026  2 April 2026`.
+        """
+        before = (other for other in self.layout.rows[label.row].cells if other.right < label.left)
+        if not any(other.shares_column(value) for other in before):
+            return value.text
+        begin = next((n for n, word in enumerate(value.words) if abs(word.left - label.left) < value.height / 2), 0)
+        return " ".join(word.text for word in value.words[begin:])
 
     def _broken(self, cell: Cell, label: re.Pattern[str], right: tuple[Cell, ...]) -> Iterator[Labelled]:
         """Yield the text next to a label that continues on the line below, or the text after or below its end."""

@@ -16,7 +16,9 @@ QUANTITY = re.compile(r"^(?:x\s?)?(-?\d[\d.,'\u2019 ]{0,12})(?:\s?[^\W\d_][^\W\d
 """A number with at most a unit: `5`, `x5`, `10000,0000 KWh`, `20 Unit(s)`."""
 ARTICLE = re.compile(r"\d{4,}")
 NUMBERED = re.compile(r"^\(?\d{1,3}[.)]?(?:\s+\S|$)")
-TIMES = re.compile(r"\bx\s?(\d{1,5})\b|\b(\d{1,5})\s?x\b")
+WITH_DECIMALS = re.compile(r"-?\d[\d.,'\u2019]*[.,]\d{1,4}")
+TIMES = re.compile(r"(?<!\d)(?<!\d )\bx\s?(\d{1,5})\b(?![.,]\d)|(?<![.,])\b(\d{1,5})\s?x\b")
+"""A count in words, `x 31 days`; not the size `8.5 x 11`, nor the price in `kWh x 0,14`."""
 THREE_DECIMALS = re.compile(r"^\d{1,3}[.,]\d{3}(?![\d.,])")
 TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 CENT = Decimal("0.01")
@@ -165,7 +167,7 @@ def descriptions(cells: Sequence[Cell]) -> list[str]:
 
 
 def _numbers(cells: Sequence[Cell]) -> Iterator[_Number]:
-    for cell in cells:
+    for cell in (part for whole in cells for part in _columns_in(whole)):
         text = before_rate(cell.text)
         match = QUANTITY.match(text)
         value = parse_number(match[1].lstrip("-")) if match else None
@@ -175,6 +177,12 @@ def _numbers(cells: Sequence[Cell]) -> Iterator[_Number]:
             yield _Number(value, cell, is_quantity=True, is_price=bool(exact) or not re.search(r"[^\W\d_]", text))
         elif exact:
             yield _Number(exact[0].value, cell, is_quantity=False, is_price=True)
+
+
+def _columns_in(cell: Cell) -> list[Cell]:
+    """Return the words of a cell of several numbers with decimals, as narrow columns merge: `1,50 310,00`."""
+    several = len(cell.words) > 1 and all(WITH_DECIMALS.fullmatch(word.text) for word in cell.words)
+    return [_part_of(cell, [word]) for word in cell.words] if several else [cell]
 
 
 def _thousandths(numbers: Sequence[_Number]) -> Iterator[_Number]:

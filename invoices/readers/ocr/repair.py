@@ -28,10 +28,14 @@ SMALL_L = re.compile(r"(?<=[A-Z])l(?=[A-Z\d/-])|(?<![A-Za-z])l(?=[A-Z]{2})")
 """A lowercase L next to capitals is a capital I if no other letter is lowercase: "Sl-2024"."""
 SMALL_L_OF_A_FORM = re.compile(r"(?<=\b[Ss]\.[rR]\.)[1I|](?=\W|$)")
 """The Italian or French `S.r.l.` does not end in a digit: "S.r.1."."""
+ZEROS_OF_A_FORM = re.compile(r"^0\.0\.(?=\W*$)")
+"""The Polish `Sp. z o.o.` does not end in zeros."""
 CAPITAL_I = re.compile(r"(?<=[a-z]{2})I(?=[a-z])")
 """Within lowercase letters a capital I is a lowercase L: "WorId"."""
 THOUSANDS = re.compile(r"(?<=\d):(?=\d{3}([.,])\d\d(?!\d))")
 """A colon before three digits and cents; times do not look like this."""
+DOUBLED = re.compile(r"(?<=\d)[.,](?=[.,]\d\d$)")
+"""The first of two separators before cents: `132,.76`."""
 CENTS = re.compile(r"(?<![\d.,])(\d{1,3}(?:([.,])\d{3})(?:\2\d{3})*)\2(?=\d\d(?![\d.,]))")
 """A number up to its cents: the decimal separator differs from the thousands separator."""
 OTHER_SMALL = re.compile(r"[a-km-z]")
@@ -44,8 +48,11 @@ LABELS = frozenset(
     )
 )
 """Words of amount and field labels; one wrong letter in them would hide a value."""
-GLUED = re.compile(rf"((?i:{'|'.join(sorted(LABELS, key=len, reverse=True))}))([A-Z]{{0,4}}[-/]?\d[\w/.-]*)")
-"""A label and its value without the space between them: `INVOICEJS-40918`."""
+GLUED = re.compile(
+    rf"((?i:{'|'.join(sorted(LABELS, key=len, reverse=True))})|[Nn][°º])([A-Z]{{0,4}}[-/]?\d[\w/.-]*)"
+    r"|(20\d\d-\d\d-\d\d)(\d\d:\d\d(?::\d\d)?)"
+)
+"""A label and its value, or a date and a time, without the space between them: `INVOICEJS-40918`."""
 NUMBER = re.compile(r"^[Nn][acdesACDGQSU069]\.$")
 """Misreadings of a small "No."."""
 PAIRED = ("SDN", "BHD")
@@ -79,11 +86,11 @@ def repair(page: Page) -> Page:
 
 
 def _parts(word: Word) -> tuple[Word, ...]:
-    """Return a label and the value that touches it as two words; another word unchanged."""
+    """Return what touches as two words; another word unchanged."""
     match = GLUED.fullmatch(word.text)
     if match is None:
         return (word,)
-    label, value = match.groups()
+    label, value = filter(None, match.groups())
     gap = (word.right - word.left) / len(word.text) / 2
     middle = word.left + 2 * gap * len(label)
     return replace(word, text=label, right=middle - gap), replace(word, text=value, left=middle + gap)
@@ -95,7 +102,8 @@ def _with_sign(word: Word) -> Word:
 
 
 def _by_neighbours(text: str) -> str:
-    text = SMALL_L_OF_A_FORM.sub("l", text)
+    text = ZEROS_OF_A_FORM.sub("o.o.", SMALL_L_OF_A_FORM.sub("l", text))
+    text = DOUBLED.sub("", text)
     text = CAPITAL_I.sub("l", ONE_BETWEEN.sub("1", ZERO_BETWEEN.sub("0", DASH_BETWEEN.sub("-", text))))
     text = THOUSANDS.sub(lambda match: "." if match[1] == "," else ",", text)
     text = CENTS.sub(lambda match: match[1] + ("," if match[2] == "." else "."), text)

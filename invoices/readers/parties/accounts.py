@@ -54,9 +54,9 @@ NATIONAL = {
     "PL": (re.compile(r"\bnip\b"), re.compile(r"(?<![\w-])\d{3}-?\d{2,3}-?\d{2}-?\d{2,3}(?![\w-])")),
     "PT": (
         re.compile(r"\bn\.?i\.?p\.?c?\b|\bn\.?i\.?f\b|contribuinte|\bcontr(?:ib)?\.|(?:\bnumero|cao) fiscal|coletiva"),
-        re.compile(r"(?<!\w)\d{3}[ .]?\d{3}[ .]?\d{3}(?! ?\w)"),
+        re.compile(r"(?<!\w)\d{3}[ .]?\d{3}[ .]?\d{3}(?!\w| \d)"),
     ),
-    "DK": (re.compile(r"\bcvr\b|\bse[ -]?nr"), re.compile(r"(?<!\w)\d{2} ?\d{2} ?\d{2} ?\d{2}(?! ?\w)")),
+    "DK": (re.compile(r"\bcvr\b|\bse[ -]?nr"), re.compile(r"(?<!\w)\d{2} ?\d{2} ?\d{2} ?\d{2}(?!\w| \d)")),
     "FI": (re.compile(r"\by-?tunnus|\balv-?(?:tunnus|numero|nro|rek)"), re.compile(r"(?<!\w)\d{7}-\d(?!\w)")),
 }
 """VAT ids in the national form without a country prefix, which is added: patterns of label and id.
@@ -64,6 +64,13 @@ NATIONAL = {
 Accepted only with valid check digits."""
 DIGIT, SEVEN_DIGITS = re.compile(r"\d"), re.compile(r"\d(?:\W?\d){6}")
 """What a text with a VAT id has at least; in the national forms, seven digits together."""
+CUSTOMER_NUMBER = re.compile(
+    r"(?:your |ihre |votre |uw )?(?:"
+    r"(?:n(?:umero|um\.|[.\u00b0\u00bao]+)|code|codice) ?(?:d[eio] |del |du )?client[ei]?\b|"
+    r"(?:customer|client|kunden|debit(?:eur|or)en?)[ -]?(?:number|no\.?|id|nummer|nr\.?)(?![a-z]))"
+)
+"""Before an account a number to quote, not its owner: `indicando o n\u00famero de cliente: IBAN PT50 ...`; folded."""
+MAIL = re.compile(r"\S+@\S+")
 NEAR = 40
 """Number of characters before an identifier that may name its owner."""
 LONGEST_VAT = 22
@@ -159,7 +166,8 @@ def _whole_ibans(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
                 if not labelled and Evidence.CHECKSUM_INVALID in evidence:
                     continue  # any long code looks like an IBAN: check digits or a label must confirm it
                 blocked = bool(OF_THE_TAX_OFFICE.search(context))
-                yield IdCandidate(iban, cell, _owner(context, cell, parties), evidence, labelled, blocked)
+                owner = _owner(CUSTOMER_NUMBER.sub("", context), cell, parties)
+                yield IdCandidate(iban, cell, owner, evidence, labelled, blocked)
 
 
 def _broken_ibans(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
@@ -264,6 +272,7 @@ def _longest_vat(text: str) -> str | None:
 
 
 def _owner(context: str, cell: Cell, parties: Parties) -> Owner:
+    context = MAIL.sub("", context)  # `debitoren@muster.example` is the seller's
     if YOURS.search(context[-NEAR:]) and not PAY_TO.search(context):  # `su` is `your` in Spain and `on` in Italy
         return Owner.NAMED_BUYER
     if cell in parties.buyers:

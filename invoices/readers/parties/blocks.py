@@ -115,7 +115,8 @@ def _sender_lines(layout: Layout) -> Iterator[tuple[str, Cell]]:
             return
         cells = [(cell.text, cell) for cell in row.cells]
         if len(BETWEEN_PARTS.split(row.cells[0].text)) < SENDER_PARTS:
-            cells = [(row.text, row.cells[0])]  # wide separators split the line into cells
+            whole = (row.text, row.cells[0])  # wide separators split the line into cells
+            cells = [whole, *cells[:1]] if len(cells) > 1 else [whole]
         for text, cell in cells:
             if any(find_dates(text)):  # of a letter: `Lugano, 12.01.2026 - N. 20714`
                 continue

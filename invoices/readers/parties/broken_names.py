@@ -103,7 +103,8 @@ def _goes_on_in(name: str, last: Cell, other: Cell, known: Print) -> bool:
     if not is_name(both):
         return False
     folded = fold(both)
-    is_spelt_out = any(text.startswith(folded) and FULL_NAME_ENDS.match(text, len(folded)) for text in known.said)
+    begun = (text for text in known.said if text.startswith(folded))
+    is_spelt_out = any(text == folded or FULL_NAME_ENDS.match(text, len(folded)) for text in begun)
     if is_spelt_out or ((same_print or legal_form(folded)) and _is_said(folded, known.said)):
         return True
     if same_print and (_is_end(last, other) or _are_lettering(name, last, other, known)):

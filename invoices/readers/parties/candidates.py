@@ -12,6 +12,7 @@ from docrail.invoices.readers.lines.charges import charged_rows
 from docrail.invoices.readers.parties import names
 from docrail.invoices.readers.parties.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
 from docrail.invoices.readers.parties.broken_names import (
+    GOES_ON_BELOW,
     LEAST_WHOLE,
     Print,
     legal_form_below,
@@ -196,7 +197,7 @@ def _labelled(finder: Finder) -> Iterator[NameCandidate]:
         for labelled in finder.at(label):
             if (label is SELLER and not labelled.leads) or heads_a_block(finder, labelled):
                 continue
-            text = names.before_remark(labelled.text, names.SENTENCE_AFTER)
+            text = names.before_remark(labelled.text + _end_of_name_below(finder, labelled), names.SENTENCE_AFTER)
             known = " " in labelled.label or (not labelled.label.isalpha() and names.legal_form(fold(text)))
             if is_only_a_word(finder, labelled) or not (known or _separated(labelled)):
                 continue  # "Lieferant GmbH" is a name that starts like a label; an abbreviation is none
@@ -225,6 +226,13 @@ def _rest_in_box(finder: Finder, cell: Cell) -> str:
     """Return the end of a labelled name, if the line below it has its legal form and no label; else an empty string."""
     under = finder.below(cell)[:1] if not names.legal_form(cell.folded) else []
     return "".join(f" {end.text}" for end in under if names.legal_form(end.folded) and ":" not in end.text)
+
+
+def _end_of_name_below(finder: Finder, labelled: Labelled) -> str:
+    """Return the end of a name up to its legal form, if the next line of its sentence has it; else an empty string."""
+    under = finder.below(labelled.cell)[:1] if GOES_ON_BELOW.search(fold(labelled.text)) else []
+    forms = [(line, names.legal_form(line.folded)) for line in under]
+    return "".join(f" {line.text[: form.end()]}" for line, form in forms if form and form.end() < names.MAX_NAME_LENGTH)
 
 
 def _separated(labelled: Labelled) -> bool:
@@ -304,11 +312,18 @@ def _printed_names(layout: Layout, known: Print) -> Iterator[tuple[Cell, str, bo
             name, own_entry = cell.text[: status.start()], 1
         own_entry = own_entry or (low and _is_followed_by_register(layout, cell))
         name = names.before_remark(name)
-        if cell in rests or names.is_legal_form(cell):
+        if cell in rests or names.is_legal_form(cell) or _ends_a_partners_name(layout, cell):
             continue
         rest = rest_below(layout, cell, known)
         rests += rest
         yield cell, " ".join([name, *(each.text for each in rest)]), bool(own_entry)
+
+
+def _ends_a_partners_name(layout: Layout, cell: Cell) -> bool:
+    """Return whether the line above names the partner who is liable for the company, up to the name's legal form."""
+    above = layout.rows[cell.row - 1].cells if cell.row else ()
+    over = [other for other in above if other.page == cell.page and names.aligned(other, cell)]
+    return any(names.PARTNER.search(other.folded) and not names.legal_form(other.folded) for other in over)
 
 
 def _brand_above(layout: Layout, cell: Cell) -> str:
