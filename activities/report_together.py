@@ -96,11 +96,11 @@ class ReportTogether(Interceptor):
         info = activity.info()
         return _Inbound(next, self, info) if info.workflow_type in (DOCUMENT_CHUNK_TYPE, WORKFLOW_TYPE) else next
 
-    def calls_of(self, workflow: str, *, is_chunk: bool) -> _Calls:
+    def calls_of(self, run_id: str, *, is_chunk: bool) -> _Calls:
         """Return the calls of the workflow with that run id."""
-        if workflow not in self.by_workflow:
-            self.by_workflow[workflow] = _Calls(is_chunk, partial(self.by_workflow.pop, workflow, None))
-        return self.by_workflow[workflow]
+        if run_id not in self.by_workflow:
+            self.by_workflow[run_id] = _Calls(is_chunk, partial(self.by_workflow.pop, run_id, None))
+        return self.by_workflow[run_id]
 
 
 class _Inbound(ActivityInboundInterceptor):

@@ -124,19 +124,24 @@ class SideBySide:
     _starts_many: bool = False
 
     def gathered(self, plan: Plan, commands: Sequence[Command]) -> AbstractContextManager[None]:
-        """Return the context in which the light calls wait that the commands start, if they start several."""
+        """Return the context in which the commands are obeyed: several light calls wait for their group.
+
+        The others are marked if they are many; those with a `resource_tag` are made by other workers.
+        """
         if len(commands) < 2:  # noqa: PLR2004 - one is made alone
             return AT_ONCE
         starts = (each for each in commands if isinstance(each, Start) and not isinstance(each.part, Undo))
         steps = [step for start in starts if (step := plan.step(start.step)).kind is StepKind.HANDLER]
-        several_light = sum(is_light(step, self.light) for step in steps) > 1
-        return self._gathered(gathers=several_light, starts_many=len(steps) >= MANY)
+        light = sum(is_light(step, self.light) for step in steps)
+        plain = sum(step.definition.resource_tag is None for step in steps) - (light if light > 1 else 0)
+        return self._gathered(gathers=light > 1, starts_many=plain >= MANY)
 
     def run_handler(self, request: RunRequest, step: Step, piece: Piece, losses: Losses) -> Work:
         """Start the work of a handler's step: alone, or with the other calls that wait."""
         if self._gathers and is_light(step, self.light) and not losses.met_unfit:
             return _Call(request, step, call_of(request, step, piece, losses), losses, self._waiting)
-        piece = replace(piece, is_one_of_many=True) if self._starts_many else piece
+        is_marked = self._starts_many and step.definition.resource_tag is None
+        piece = replace(piece, is_one_of_many=True) if is_marked else piece
         return run_handler(request, step, piece, losses)
 
     @contextmanager

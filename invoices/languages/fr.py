@@ -175,7 +175,7 @@ LANGUAGE = Language(
             rf"(?:solde|reste|somme|montant|acompte)\b{IN_SENTENCE}{{0,40}}?\bau plus tard(?: le)?",
             (
                 rf"(?:paiement|reglement|payable|virement|echeance|jours)\b{IN_SENTENCE}{{0,40}}?"
-                r"\bsoit (?:le|au)(?=\W*(?:\d|$))"
+                r"\bsoit (?:au plus tard )?(?:le|au)(?=\W*(?:\d|$))"
             ),
             r"(?:due?s?|exigible|echoit|echeant) (?:pour |avant )?(?:le|au)(?=\W*(?:\d|$))",
             r"(?:paiement|reglement|virement)\W{1,2}(?:(?:a|sous|bancaire) )*(?=\d{1,3} jours(?![a-z]))",

@@ -61,7 +61,7 @@ LANGUAGE = Language(
         Label.TITLE: (
             r"(?<!.)(?:nota|rekening)(?=\W*$)",
             r"nota(?=\W+(?:[a-z]{1,4}[-./]?\d|\d+[-./]\w))",
-            r"declaratie(?=\W+(?:[a-z]{1,4}[-./]?)?\d)",
+            r"declaratie(?=\W+(?:[a-z]{1,4}[-./]?)?\d|\W*$)",
         ),
         Label.CORRECTION: ("correctie",),
         Label.ISSUE_DATE: (
@@ -100,6 +100,7 @@ LANGUAGE = Language(
             r"(?:over(?:te )?schrij(?:ven|ving)|over te (?:maken|schrijven)) voor(?: op onze rekening)?",
             rf"(?:overschrijven|over te (?:maken|schrijven)|storten)\b{IN_SENTENCE}{{0,30}}? voor(?= \d)",
             "(?:incasso|afschrijving) (?:per|rond)|afschrijvingsdatum",
+            r"voor of op(?=.{6,30} (?:over te (?:maken|schrijven)|te (?:betalen|voldoen)))",
             "datum (?:van )?(?:incasso|afschrijving|domiciliering)",
             r"^\W*domiciliering(?: op|sdatum)?(?=\W*(?:$|\d))|invorderingsdatum",
             r"(?:verschuldigd|opeisbaar|eisbaar) op|betaaltermijn ver(?:strijkt|loopt) op",

@@ -150,6 +150,12 @@ def test_the_holder_of_the_account_is_named_over_two_lines_of_a_sentence() -> No
     assert vendor([(50, 50, "Kröger"), *ADDRESS, *lines]) == "Kröger Containers & Recycling B.V."
 
 
+@pytest.mark.parametrize("second", ["Sparkasse Hamburg AG", "Partner bei der Hamburger Bank AG, Hamburg"])
+def test_the_bank_on_the_next_line_is_no_end_of_the_holders_name(second: str) -> None:
+    lines: list[Line] = [(50, 700, "Kontoinhaber: Kröger Bau und"), (50, 712, second)]
+    assert "AG" not in (vendor([(50, 50, "Kröger"), *ADDRESS, *lines]) or "")
+
+
 @pytest.mark.parametrize(
     "name",
     ["Cooperativa Sociale Bellavista a r.l. ONLUS", "Azienda Agricola Bellavista di Neri Fabiola"],

@@ -50,6 +50,7 @@ def test_the_document_shows_which_comes_first(lines: tuple[str, ...], expected: 
     ("term", "days"),
     [
         ("14 days net", 14),
+        ("Zahlbar innerhalb 10 Tagen mit 2 % Skonto (46,81 EUR) oder innerhalb 30 Tagen ohne Abzug.", 30),
         ("Payment terms: Net 30", 30),
         ("Zahlbar innerhalb von 14 Tagen ohne Abzug", 14),
         ("10 Tage 2 % Skonto, 30 Tage netto", 30),

@@ -7,7 +7,7 @@ import pytest
 from docrail.invoices.readers.header.dates import find_delivery_date, find_due_date, find_issue_date
 from docrail.invoices.readers.header.number import find_invoice_number, find_order_reference, names_an_invoice
 from tests.invoices.documents import Line
-from tests.invoices.layouts import finder, table
+from tests.invoices.layouts import finder, table, to_the_right
 
 MAY, JUNE = dt.date(2024, 5, 13), dt.date(2024, 6, 12)
 
@@ -59,6 +59,8 @@ def lines(*texts: str) -> list[Line]:
         (["Gutschrift GS-12", "Rechnung vom 12.02.2026, Nr. 20260007"], "GS-12"),
         (["Invoice 10023", "Folio: 88123"], "10023"),
         (["N.º de factura | 46988 Paterna (Valencia)", "LE2506/0093417"], "LE2506/0093417"),
+        (["Invoice 05/2024", "Invoice number | 20417 Copy"], "20417"),
+        (["Declaratie | 25-1840", "Datum | Leeuwarden, 21 oktober 2025"], "25-1840"),
         (["AVOIR | 26500 BOURG-LÈS-VALENCE", "", "N° de pièce | Date", "AV2400891 | 29/11/2024"], "AV2400891"),
         (["Factura F-26/0118", "Inscrita en el R.M. de Madrid, Tomo: 12345", "Folio: 145, Hoja: M-1234"], "F-26/0118"),
         (["Numéro de", "facture : 20260417", "430001188"], "20260417"),
@@ -209,6 +211,8 @@ def test_captions_may_stand_under_their_values(gap: int) -> None:
             ["13/05/2024", "Date | Treatment | Fee", "01/02/2024 | Root canal | 80.00", "08/02/2024 | Crown | 90.00"],
             MAY,
         ),
+        (["Bezeichnung | Menge | Betrag", "Papier | 2 | 20,00", "Summe || 20,00", "Hamburg, 13.05.2024"], MAY),
+        (["Lieferschein | LS 88 214 vom 10.05.2024", "Mittersill, am 13. Mai 2024"], MAY),
         (["Datum: | 13.05.2024", "Leistung | Menge | Betrag", "Fenster | 2 | 80.00", "mit Rahmen, 10.05.2024"], MAY),
     ],
 )
@@ -269,6 +273,8 @@ def test_a_date_at_the_foot_is_that_of_the_printing() -> None:
         "Payment terms: 30 days, i.e. by 12 June 2024",
         "Merci de régler cette facture avant le 12/06/2024.",
         "Délai de paiement : 30 jours, soit le 12/06/2024",
+        "Règlement à 30 jours à réception de la facture, soit au plus tard le 12 juin 2024, par virement",
+        "Wij verzoeken u het bedrag van € 3.301,01 vóór of op 12 juni 2024 over te maken op bovenstaande rekening",
         "À payer le : 12.06.2024",
         "Le montant sera prélevé à partir du 12 juin 2024.",
         "Rogamos efectúe el pago antes del 12/06/2024.",
@@ -357,6 +363,11 @@ def test_two_dates_that_touch_are_below_their_own_labels() -> None:
     assert find_issue_date(found, month_first=False).value == MAY
 
 
+def test_a_date_below_a_sentence_is_not_what_its_beginning_asks_for() -> None:
+    first = "Zahlbar innerhalb von 14 Tagen nach Rechnungsdatum. Das Leistungsdatum entspricht dem Lieferdatum"
+    assert find_due_date(finder([(50, 600, first), (50, 612, "27.03.2025.")]), month_first=False).value is None
+
+
 def test_a_line_of_words_below_the_end_of_the_sums_is_no_value_of_theirs() -> None:
     sums: list[Line] = [(420, 100, "TOTAL DUE"), (510, 100, "27,046.64")]
     shipped: Line = (
@@ -365,6 +376,12 @@ def test_a_line_of_words_below_the_end_of_the_sums_is_no_value_of_theirs() -> No
         "Shipped 13/05/2024 via Plains Freight, 31 cartons, 1,184 lb, packing list attached to the first",
     )
     assert find_due_date(finder([*sums, shipped]), month_first=False).value is None
+
+
+@pytest.mark.parametrize("text", ["Wednesday 12 June 2024", "Mittwoch, 12. Juni 2024", "mercredi 12 juin 2024"])
+def test_a_weekday_may_begin_left_of_the_label(text: str) -> None:
+    lines_ = [*to_the_right(545, 100, "Due date" if "June" in text else "Échéance"), *to_the_right(545, 114, text)]
+    assert find_due_date(finder(lines_), month_first=False).value == JUNE
 
 
 def test_a_due_date_may_stand_above_its_label() -> None:

@@ -13,6 +13,8 @@ from tests.invoices.layouts import layout, table
 
 HEADER = "Description | Quantity | Unit price | Amount"
 LINES = ("Paper | 10 | 12.50 | 125.00", "Toner | 2 | 37.50 | 75.00")
+SUMS = (50, 300, 480)
+CODED = (50, 300, 380, 480, 516)
 WIDE = (50, 200, 270, 340, 420, 500)
 
 
@@ -151,11 +153,27 @@ def test_numbers_that_touch_are_two() -> None:
         ("4.812 kWh x 0,148920 €/kWh", None),
         ("Brochure, 8.5 x 11, gloss", None),
         ("3 x Ölwechsel", 3),
+        ("Paper A4 x 5", 5),
+        ("Article 4012345 x 3", 3),
     ],
 )
 def test_a_count_in_words_is_no_price_and_no_size(words: str, quantity: int | None) -> None:
     [line] = lines_of("Concepto | Importe", f"{words} | 716,60", "Total neto | 716,60", edges=(50, 480))
     assert line.quantity == quantity
+
+
+def test_numbers_that_touch_are_neither_quantity_nor_price_unless_they_make_the_amount() -> None:
+    [line] = lines_of("Servicio | Uds. | Importe", "Limpieza | 90,00 21,00 | 90,00", "Total | | 90,00", edges=SUMS)
+    assert (line.quantity, line.unit_price) == (None, None)
+
+
+def test_a_code_that_touches_the_amount_is_not_part_of_it() -> None:
+    rows = ("Orzo | 40,00 | 17,90 | 716,00 | 4", "Favino | 36,00 | 24,60 | 885,60 | 4")
+    last = ("Inoculo | 6,00 | 21,75 | 130,50 22",)
+    lines = lines_of(
+        "Descrizione | Quantità | Prezzo | Importo | IVA", *rows, *last, "Imponibile ||| 1.732,10", edges=CODED
+    )
+    assert [line.amount for line in lines] == [Decimal(716), Decimal("885.60"), Decimal("130.50")]
 
 
 def test_lines_on_two_pages_are_all_that_make_the_net_whatever_they_are_called() -> None:

@@ -90,6 +90,7 @@ def test_a_vat_id_is_corrected_if_its_check_digit_says_so() -> None:
         ("132,.76", "132.76"),
         ("1.,50", "1,50"),
         ("1...50", "1...50"),
+        ("8..17", "8..17"),
     ],
 )
 def test_a_letter_among_digits_or_capitals_is_what_they_are(read: str, right: str) -> None:

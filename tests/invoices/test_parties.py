@@ -336,6 +336,8 @@ def test_identifiers_stand_under_their_heads_too() -> None:
         ("NIF: 509182747 Tel. 243 555 062", "PT509182747"),
         ("NIF: 509182747 243 555 062", None),
         ("CVR-nr. 13585628 Tlf. 33 44 55 66", "DK13585628"),
+        ("CVR-nr. 12345678 Tlf. 33 44 55 04 Mail", None),
+        ("NIF B12345678 Tel. 913 555 070 Madrid", None),
     ],
 )
 def test_a_vat_id_that_is_written_without_its_country_gets_it(text: str, vat_id: str | None) -> None:
@@ -675,6 +677,20 @@ def test_the_account_to_pay_to_is_not_the_buyers_or_the_tax_offices(texts: list[
     assert read_text([page([*block(50, 50, SELLER, *ADDRESS), *block(50, 600, *texts)])]).iban.value == IBAN
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        [(50, 600, "Customer ID 20716"), (250, 600, "IBAN DE89370400440532013000")],
+        [(50, 600, "Wir buchen den Betrag ab: Kunden-Nr. 20716, IBAN DE89370400440532013000")],
+        [(50, 600, "RID codice cliente 20716"), (250, 600, "IBAN DE89370400440532013000")],
+    ],
+    ids=["English", "German", "Italian"],
+)
+def test_the_account_at_a_customers_number_is_the_customers(line: list[Line]) -> None:
+    foot: Line = (50, 790, f"Bank details: IBAN {IBAN}")
+    assert read_text([page([*block(50, 50, SELLER, *ADDRESS), *line, foot])]).iban.value == IBAN
+
+
 def test_a_bank_in_the_foot_is_not_the_vendor() -> None:
     words = (*LOGO.words, *page([(50, 800, "Hansebank AG, Hafenstraße 9, 20457 Hamburg, HRB 4711")]).words)
     assert read_text([replace(LOGO, words=words)]).vendor_name.value == "blau"
@@ -715,6 +731,11 @@ def test_the_partner_who_is_liable_is_not_the_vendor_also_over_two_lines(label: 
     head = block(50, 40, "Nordwind GmbH & Co. KG", *ADDRESS)
     foot = block(300, 780, f"{label}: Wertstoff Hamburg", "Verwaltungs GmbH, AG Hamburg HRB 209944")
     assert parties([*head, *foot])[0] == "Nordwind GmbH & Co. KG"
+
+
+def test_the_company_below_a_person_who_is_liable_for_it_is_the_vendor() -> None:
+    head = [(320, 40, "phG: Jens Kröger"), *block(320, 54, "Kröger Bau KG", *ADDRESS)]
+    assert parties([*head, *block(50, 130, BUYER, *OTHER_ADDRESS)])[0] == "Kröger Bau KG"
 
 
 def test_the_bank_of_the_account_is_not_the_vendor() -> None:

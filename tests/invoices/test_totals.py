@@ -205,6 +205,12 @@ def test_an_amount_between_the_two_lines_of_its_label_has_the_role_of_the_first(
     assert values(solve(rows)) == ("100.00", "19.00", "119.00")
 
 
+def test_the_sum_before_a_withheld_tax_is_the_total() -> None:
+    rows = ("Subtotal | 35,258.63", "IVA trasladado 16% | 5,641.38", "Suma | 40,900.01")
+    paid = ("IVA retenido 4% | -1,198.00", "Neto a pagar | 39,702.01")
+    assert values(solve(table(*rows, *paid, edges=SUMS))) == ("35258.63", "5641.38", "40900.01")
+
+
 def test_a_surcharge_in_a_column_of_its_own_is_a_tax_too() -> None:
     heads = "Base imponible | % IVA | Cuota IVA | % R.E. | Cuota R.E."
     rows = ("100,00 | 21,00 | 21,00 | 5,20 | 5,20", "50,00 | 10,00 | 5,00 | 1,40 | 0,70")
@@ -222,6 +228,8 @@ def test_taxes_at_several_rates_are_added_from_their_column() -> None:
 def test_a_tax_number_is_no_tax() -> None:
     assert role_of("steuer-nr.") is Role.NOT_A_SUM
     assert role_of("vat no") is Role.NOT_A_SUM
+    assert role_of("administratie en btw-aangifte derde kwartaal") is Role.OTHER
+    assert role_of("umsatzsteuervoranmeldung mai") is Role.OTHER
     assert values(solve(table("Steuer-Nr. | 044 241 601", "Total | 100,00", edges=SUMS))) == (None, None, "100.00")
 
 

@@ -111,9 +111,18 @@ async def test_many_calls_that_start_at_once_are_reported_together(bench: Bench,
     assert await one_of_many(handle) == {"a": False, **dict.fromkeys(names, count == MANY), "z": False}
 
 
+async def test_calls_in_a_group_are_not_among_the_many(bench: Bench) -> None:
+    light = side_by_side(*(f"s{number}" for number in range(MANY - 1)), after="a")
+    heavy = [step(name, "rows", config={"count": 1}, depends_on=["a"]) for name in "bc"]
+    handle = await bench.start([step("a"), *light, *heavy], light=LIGHT, limits={"max_concurrency": 2 * MANY})
+    assert (await bench.finish(handle)).status is RunStatus.COMPLETED
+    assert await one_of_many(handle) == dict.fromkeys("abc", False)
+
+
 async def one_of_many(handle: WorkflowHandle[Run, RunReport]) -> dict[str, bool]:
     """Return whether each step's call was one of many."""
     history = await handle.fetch_history()
-    inputs = [event.activity_task_scheduled_event_attributes.input.payloads for event in history.events]
+    made = [event.activity_task_scheduled_event_attributes for event in history.events]
+    inputs = [each.input.payloads for each in made if each.activity_type.name != RUN_GROUP]
     calls = [AttemptRequest.model_validate_json(payloads[0].data) for payloads in inputs if payloads]
     return {call.step_id: call.is_one_of_many for call in calls}

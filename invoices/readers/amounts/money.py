@@ -133,13 +133,14 @@ def role_of(label: str) -> Role:
     if sum_words.NOT_A_SUM.search(label) and not sum_words.TOTAL.search(label):
         return Role.NOT_A_SUM
     net = not sum_words.GROSS_WORDS.search(label)
+    tax = not sum_words.TAX_RETURN.search(label)
     order = (
         (Role.ADJUSTMENT, net, sum_words.ADJUSTMENT),
-        (Role.TAX, True, sum_words.TAX_SUM),
+        (Role.TAX, tax, sum_words.TAX_SUM),
         (Role.NET, net, sum_words.NET_WORDS),
         (Role.TOTAL, True, sum_words.TOTAL),
         (Role.NET, net, sum_words.NET),
-        (Role.TAX, True, sum_words.TAX),
+        (Role.TAX, tax, sum_words.TAX),
         (Role.PLAIN_TOTAL, True, sum_words.PLAIN_TOTAL),
     )
     return next((role for role, may_be, words in order if may_be and words.search(label)), Role.OTHER)

@@ -18,6 +18,10 @@ NET_TOTAL = words_of(Label.NET_TOTAL)
 INSIDE = words_of(Label.INSIDE)
 TAX_SUM = words_of(Label.TAX_SUM)
 TAX = words_of(Label.TAX)
+TAX_RETURN = re.compile(
+    r"aangifte|(?:vor)?anmeldung|erklarung(?:en)?\b|\breturns?\b|\bdeclara(?:tion|cion|cao)|dichiarazion|deklaracj"
+)
+"""An accountant's service, which the name of a tax begins: `btw-aangifte derde kwartaal`; on folded text."""
 TURNOVER_TAX = words_of(Label.TURNOVER_TAX)
 ADJUSTMENT = words_of(Label.ADJUSTMENT)
 PAID = words_of(Label.PAID)

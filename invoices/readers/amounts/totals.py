@@ -215,7 +215,7 @@ def _totals(amounts: Sequence[Money], printed: Sequence[Money], sums: Collection
     unnamed = [
         Part(money.value, money.cell, Source.TEXT_PATTERN)
         for money in printed
-        if money.value in likely and money.role is not Role.NET
+        if money.value in likely and (money.role is not Role.NET or money.value in sums)
     ]
     return _best_first([*named, *_net_totals(printed), *unnamed])[: 2 * MAX_CANDIDATES]
 

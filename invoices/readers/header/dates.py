@@ -16,6 +16,7 @@ from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, P
 from docrail.invoices.readers.layout.page import Cell, Layout
 from docrail.invoices.readers.layout.places import found
 from docrail.invoices.readers.lines.charges import describes_a_line
+from docrail.invoices.readers.lines.tables import is_in_a_table
 from docrail.invoices.values.dates import FoundDate, find_dates
 from docrail.invoices.values.folding import fold
 
@@ -38,7 +39,7 @@ AFTER_DAYS = re.compile(rf"\d (?:{DAYS})\W*(?:[a-z]+\W+)?$")
 """A number of days before the label of the date from which they are counted."""
 CALLED_DATE = re.compile(r"(?:^\W*(?:date|datum|fecha|data|dato)(?![a-z])|\d\W*\s(?:date|datum|fecha|data|dato)\s*:)")
 """Accepted at the start of a cell or after another value: a word before it could name another kind of date."""
-PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|le|li|il|a)?\s*:?\s*$")
+PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|am|le|li|il|a)?\s*:?\s*$")
 """A place before the date, as in letters: `Hamburg, den 1. Mai 2024`."""
 SIGNED_AT = re.compile(r"(?:en|fait a|rilasciat[ao] a) (?P<place>[a-z][a-z' .()-]{2,39}), (?:a|el|le|il) (?=\d)")
 """A place before the date at the end of a page: `Fait à Lyon, le 3 mai 2026`; on folded text."""
@@ -186,7 +187,7 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
             later
             or paid
             or not _says_when(labelled.label, fold(text[: date.start]))
-            or _begins_elsewhere(labelled, date)
+            or _belongs_to_a_sentence(labelled, date)
         ):
             continue
         weak = bool(vocabulary.WEAK_DATE.match(labelled.label))
@@ -204,11 +205,12 @@ def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> I
         )
 
 
-def _begins_elsewhere(labelled: Labelled, date: FoundDate) -> bool:
-    """Return whether a date below a label is in a line of words that begins left of it, and so is not its value."""
-    words = WORD.search(labelled.text[: date.start])
-    left = labelled.label_cell.left - labelled.cell.left
-    return labelled.place is Position.BELOW and words is not None and left > labelled.label_cell.height
+def _belongs_to_a_sentence(labelled: Labelled, date: FoundDate) -> bool:
+    """Return whether a date below a label is not its value: amid words that begin left of it, or below a sentence."""
+    amid = WORD.search(labelled.text[: date.start]) and WORD.search(labelled.text[date.end :])
+    begins_left = labelled.cell.left < labelled.label_cell.left - labelled.label_cell.height
+    below_a_sentence = len(labelled.label_cell.words) > number.SENTENCE_WORDS
+    return labelled.place is Position.BELOW and (below_a_sentence or bool(amid and begins_left))
 
 
 def _says_when(label: str, between: str) -> bool:
@@ -259,7 +261,7 @@ def _dates_in_head(layout: Layout, *, month_first: bool) -> Iterator[DateCandida
             height = layout.pages[cell.page - 1].height
             if cell.page > 1 or cell.top > HEAD * height:
                 return
-            if describes_a_line(layout, row):
+            if describes_a_line(layout, row) and is_in_a_table(layout, row.number):
                 break
             for date in find_dates(cell.text, month_first=month_first):
                 before = cell.folded[: date.start]

@@ -41,7 +41,10 @@ OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|TVA|BTW|IVA|UID|SIRET|SIR
 RECEIPT = re.compile(r"receipt|quittung|recibo|recu|ricevuta|voucher")
 """Labels that name another document if an invoice number is present as well."""
 DECIMAL = re.compile(r"\d+[.,]\d\d$")
-POSTAL_CODE = re.compile(r"\d{4,5} [^\W\d_][^\d]*")
+POSTAL_CODE = re.compile(
+    r"\d{4,5} (?!(?:copy|kopie|copie|copia|duplica\w*|original\w*|seite|page|pagina)\b)[a-z]{3,}[^\d]*"
+)
+"""A postal code and its place, rather than a number and `Copy`; on folded text."""
 YEARLY = re.compile(r"\d\d\.\d\d")
 """A number of a year and a count, if it is all that follows the title: `Declaratie 26.11`."""
 DATE_HEAD = re.compile(r"\W*(?:date|datum|fecha|data)\W*|.*(?:emitida|emise|emessa|issued|ausgestellt).*")
@@ -287,7 +290,7 @@ def names_another(labelled: Labelled, start: int = 0) -> bool:
 
 def is_before_a_place(labelled: Labelled) -> bool:
     """Return whether the value next to a label is a postal code with its place: an address may stand in that row."""
-    return labelled.place is not Position.SAME_CELL and POSTAL_CODE.fullmatch(labelled.text) is not None
+    return labelled.place is not Position.SAME_CELL and POSTAL_CODE.fullmatch(fold(labelled.text)) is not None
 
 
 def is_in_a_sentence(labelled: Labelled) -> bool:

@@ -14,7 +14,7 @@ TERM = re.compile(
     rf"(?<![\d.,/%-])(?P<count>\d{{1,3}}|\b(?:{'|'.join(COUNTS)}))[ -]?(?:{DAYS}|(?P<weeks>{WEEKS}))(?![a-z])"
     r"|\bnet ?(?P<net>\d{1,3})(?![\d.,/%]|\s?[a-z€$£])"
 )
-CLAUSE = re.compile(r"[.;,]\s|[.;,]$|\s[-\u2013\u2014|\u2022]\s")
+CLAUSE = re.compile(r"[.;,]\s|[.;,]$|\s[-\u2013\u2014|\u2022]\s|\s(?:oder|or|ou)\s")
 NOT_FROM_ISSUE = re.compile(
     r"%|skonto|discount|escompte|korting|descuento|sconto|rabat|alennus|sleva|iskonto|"
     r"receipt|receiving|erhalt|eingang|reception|ontvangst|recepcion|ricevimento|rece[bp]|odbior|mottag|modtag|deliver|"

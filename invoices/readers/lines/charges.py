@@ -8,7 +8,7 @@ from functools import lru_cache
 from docrail.invoices.features import Feature, leaders
 from docrail.invoices.readers.amounts.money import has_money
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
-from docrail.invoices.readers.lines.numbers import Span
+from docrail.invoices.readers.lines.numbers import Span, before_code
 from docrail.invoices.readers.lines.tables import MOST_UNDER, Table, goes_on, tables
 from docrail.invoices.values.numbers import Amount, find_amounts
 
@@ -97,7 +97,7 @@ def last_amount(row: Row, *, loose: bool = False) -> Charge | None:
 
 def _amount_in(row: Row, cell: Cell, *, loose: bool = False) -> Charge | None:
     amounts = [amount for amount in find_amounts(cell.text) if amount.exact or loose]
-    return Charge(row, cell, amounts[-1]) if amounts else None
+    return Charge(row, before_code(cell), amounts[-1]) if amounts else None
 
 
 @lru_cache(maxsize=2)

@@ -91,6 +91,7 @@ def _choose(layout: Layout, lines: list[Line], amounts: Sequence[Money], sums: A
         longer = _charging(above) > _charging(chosen)
         above = [] if _begins_with_the_sum(above, chosen) else above
         chosen = above if above and (longer or sum_of(chosen) not in headed) else chosen
+        # words such as those of a surcharge may name all lines, on both pages
         chosen = lines if sum_of(lines) in nets and _charging(lines) > _charging(chosen) else chosen
     return chosen or _above_a_number_like_it(layout) or _alone_above_its_sum(layout)
 

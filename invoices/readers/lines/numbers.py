@@ -17,7 +17,10 @@ QUANTITY = re.compile(r"^(?:x\s?)?(-?\d[\d.,'\u2019 ]{0,12})(?:\s?[^\W\d_][^\W\d
 ARTICLE = re.compile(r"\d{4,}")
 NUMBERED = re.compile(r"^\(?\d{1,3}[.)]?(?:\s+\S|$)")
 WITH_DECIMALS = re.compile(r"-?\d[\d.,'\u2019]*[.,]\d{1,4}")
-TIMES = re.compile(r"(?<!\d)(?<!\d )\bx\s?(\d{1,5})\b(?![.,]\d)|(?<![.,])\b(\d{1,5})\s?x\b")
+CODE = re.compile(r"\d{1,2}")
+MOST_BEFORE_A_CODE = 2
+"""Words of an amount: its thousands may be apart, or a discount touches it."""
+TIMES = re.compile(r"(?<![.,]\d )(?<![.,]\d\d )(?<![.,]\d\d\d )\bx\s?(\d{1,5})\b(?![.,]\d)|(?<![.,])\b(\d{1,5})\s?x\b")
 """A count in words, `x 31 days`; not the size `8.5 x 11`, nor the price in `kWh x 0,14`."""
 THREE_DECIMALS = re.compile(r"^\d{1,3}[.,]\d{3}(?![\d.,])")
 TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
@@ -109,9 +112,11 @@ def _spans(header: Row, name: re.Pattern[str]) -> list[Span]:
 
 def read_numbers(cells: Sequence[Cell], amount: Decimal, columns: Columns, description: str) -> Numbers:
     """Return the quantity and the price before an amount: a pair whose product it is, else by their columns."""
-    numbers = list(_numbers(cells))
+    parts = {id(cell): _columns_in(cell) for cell in cells}
+    numbers = list(_numbers([cell for cell in cells if len(parts[id(cell)]) == 1]))
     first = cells[0] if cells else None
-    either = [*numbers, *_thousandths(numbers)]
+    touching = _numbers([part for own in parts.values() if len(own) > 1 for part in own])
+    either = [*numbers, *_thousandths(numbers), *touching]
     pairs = (
         Pair(one, other, columns)
         for one in either
@@ -135,6 +140,13 @@ def apart(cell: Cell) -> list[Cell]:
     if not 0 < end < len(cell.words):
         return []
     return [_part_of(cell, cell.words[:end]), *(_part_of(cell, [word]) for word in cell.words[end:-1])]
+
+
+def before_code(cell: Cell) -> Cell:
+    """Return a cell of an amount without the number of at most two digits after it: a code or rate of a column."""
+    *words, code = cell.words
+    touches = words and len(words) <= MOST_BEFORE_A_CODE and WITH_DECIMALS.fullmatch(words[-1].text)
+    return _part_of(cell, words) if touches and CODE.fullmatch(code.text) else cell
 
 
 def _part_of(cell: Cell, words: Sequence[Word]) -> Cell:
@@ -167,7 +179,7 @@ def descriptions(cells: Sequence[Cell]) -> list[str]:
 
 
 def _numbers(cells: Sequence[Cell]) -> Iterator[_Number]:
-    for cell in (part for whole in cells for part in _columns_in(whole)):
+    for cell in cells:
         text = before_rate(cell.text)
         match = QUANTITY.match(text)
         value = parse_number(match[1].lstrip("-")) if match else None
@@ -180,7 +192,7 @@ def _numbers(cells: Sequence[Cell]) -> Iterator[_Number]:
 
 
 def _columns_in(cell: Cell) -> list[Cell]:
-    """Return the words of a cell of several numbers with decimals, as narrow columns merge: `1,50 310,00`."""
+    """Return the words of a cell of several numbers with decimals, `1,50 310,00`: only their product can tell them."""
     several = len(cell.words) > 1 and all(WITH_DECIMALS.fullmatch(word.text) for word in cell.words)
     return [_part_of(cell, [word]) for word in cell.words] if several else [cell]
 

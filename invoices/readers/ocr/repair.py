@@ -34,8 +34,8 @@ CAPITAL_I = re.compile(r"(?<=[a-z]{2})I(?=[a-z])")
 """Within lowercase letters a capital I is a lowercase L: "WorId"."""
 THOUSANDS = re.compile(r"(?<=\d):(?=\d{3}([.,])\d\d(?!\d))")
 """A colon before three digits and cents; times do not look like this."""
-DOUBLED = re.compile(r"(?<=\d)[.,](?=[.,]\d\d$)")
-"""The first of two separators before cents: `132,.76`."""
+DOUBLED = re.compile(r"(?<=\d)(?:,(?=\.\d\d$)|\.(?=,\d\d$))")
+"""The first of two separators before cents: `132,.76`; a range is `8..17`."""
 CENTS = re.compile(r"(?<![\d.,])(\d{1,3}(?:([.,])\d{3})(?:\2\d{3})*)\2(?=\d\d(?![\d.,]))")
 """A number up to its cents: the decimal separator differs from the thousands separator."""
 OTHER_SMALL = re.compile(r"[a-km-z]")
@@ -86,7 +86,7 @@ def repair(page: Page) -> Page:
 
 
 def _parts(word: Word) -> tuple[Word, ...]:
-    """Return what touches as two words; another word unchanged."""
+    """Return a word of GLUED as two; another word unchanged."""
     match = GLUED.fullmatch(word.text)
     if match is None:
         return (word,)

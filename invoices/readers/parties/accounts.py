@@ -65,12 +65,14 @@ Accepted only with valid check digits."""
 DIGIT, SEVEN_DIGITS = re.compile(r"\d"), re.compile(r"\d(?:\W?\d){6}")
 """What a text with a VAT id has at least; in the national forms, seven digits together."""
 CUSTOMER_NUMBER = re.compile(
-    r"(?:your |ihre |votre |uw )?(?:"
-    r"(?:n(?:umero|um\.|[.\u00b0\u00bao]+)|code|codice) ?(?:d[eio] |del |du )?client[ei]?\b|"
-    r"(?:customer|client|kunden|debit(?:eur|or)en?)[ -]?(?:number|no\.?|id|nummer|nr\.?)(?![a-z]))"
+    r"(?:\b(?:your|ihre|votre) )?"
+    r"(?:\b(?:n(?:umero|um\.|[.\u00b0\u00bao]+)|code|codice) ?(?:d[eio] |del |du )?client[ei]?\b|"
+    r"\b(?:customer|client|kunden|debit(?:eur|or)en?)[ -]?(?:number|no\.?|id|nummer|nr\.?)(?![a-z]))(?=\D*$)"
 )
-"""Before an account a number to quote, not its owner: `indicando o n\u00famero de cliente: IBAN PT50 ...`; folded."""
-MAIL = re.compile(r"\S+@\S+")
+"""Before an account, without a number of its own, it is to be quoted: `indicando o n\u00famero de cliente: IBAN`."""
+MAIL = re.compile(r"(?<!\S)[^\s@]+@\S+")
+PHONE = re.compile(r"\b(?:tel|tlf|telef\w*|fax|phone|fon|mobil\w*|telemovel)\W*$")
+"""Before a number of a telephone, on folded text."""
 NEAR = 40
 """Number of characters before an identifier that may name its owner."""
 LONGEST_VAT = 22
@@ -166,8 +168,7 @@ def _whole_ibans(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
                 if not labelled and Evidence.CHECKSUM_INVALID in evidence:
                     continue  # any long code looks like an IBAN: check digits or a label must confirm it
                 blocked = bool(OF_THE_TAX_OFFICE.search(context))
-                owner = _owner(CUSTOMER_NUMBER.sub("", context), cell, parties)
-                yield IdCandidate(iban, cell, owner, evidence, labelled, blocked)
+                yield IdCandidate(iban, cell, _owner_of_account(context, cell, parties), evidence, labelled, blocked)
 
 
 def _broken_ibans(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
@@ -181,7 +182,7 @@ def _broken_ibans(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
             if iban is not None and Evidence.CHECKSUM_VALID in (evidence := iban_evidence(iban)):
                 context = cell.folded[: start.start()]
                 labelled = bool(IBAN_LABEL.search(context))
-                yield IdCandidate(iban, cell, _owner(context, cell, parties), evidence, labelled)
+                yield IdCandidate(iban, cell, _owner_of_account(context, cell, parties), evidence, labelled)
 
 
 def _continued(layout: Layout, cell: Cell, iban: str) -> str:
@@ -238,7 +239,7 @@ def _national_ids(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
                 vat_id = country + (compact(match.group()) or "")
                 evidence = vat_evidence(vat_id)
                 named = label.search(context[-NEAR:]) or _alone_in_block(country, match, cell, parties)
-                if named and Evidence.CHECKSUM_VALID in evidence:
+                if named and Evidence.CHECKSUM_VALID in evidence and not PHONE.search(context):
                     owner = _owner(context, cell, parties)
                     yield IdCandidate(vat_id, cell, owner, evidence, labelled=True, national=True)
 
@@ -269,6 +270,10 @@ def _longest_vat(text: str) -> str | None:
     ends = [end for end in range(len(text), 7, -1) if end == len(text) or not text[end].isalnum()]
     beginnings = (compact(text[:end]) or "" for end in ends)
     return next((vat_id for vat_id in beginnings if VAT.match(vat_id)), None)
+
+
+def _owner_of_account(context: str, cell: Cell, parties: Parties) -> Owner:
+    return _owner(CUSTOMER_NUMBER.sub("", context), cell, parties)
 
 
 def _owner(context: str, cell: Cell, parties: Parties) -> Owner:

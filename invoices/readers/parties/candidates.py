@@ -36,6 +36,8 @@ LARGER = 0.1
 """Relative extra height from which a line stands out."""
 BANK = re.compile(r"bank\b|sparkasse|\b(?:banco|banque|banca|caisse|caja|cassa)\b")
 """Invoices state the bank of their account, some with its register details."""
+MOST_END_WORDS = 3
+"""Most words of a name on the next line, its legal form included."""
 FORM_LAST = re.compile(rf"(?:{names.LEGAL_FORM.pattern})\W*$")
 FIGURES = "0123456789 "
 """A name with register details may start with digits; elsewhere they are a street number."""
@@ -231,8 +233,8 @@ def _rest_in_box(finder: Finder, cell: Cell) -> str:
 def _end_of_name_below(finder: Finder, labelled: Labelled) -> str:
     """Return the end of a name up to its legal form, if the next line of its sentence has it; else an empty string."""
     under = finder.below(labelled.cell)[:1] if GOES_ON_BELOW.search(fold(labelled.text)) else []
-    forms = [(line, names.legal_form(line.folded)) for line in under]
-    return "".join(f" {line.text[: form.end()]}" for line, form in forms if form and form.end() < names.MAX_NAME_LENGTH)
+    ends = [line.text[: form.end()] for line in under if (form := names.legal_form(line.folded))]
+    return "".join(f" {end}" for end in ends if len(end.split()) <= MOST_END_WORDS and not BANK.search(fold(end)))
 
 
 def _separated(labelled: Labelled) -> bool:
@@ -320,8 +322,8 @@ def _printed_names(layout: Layout, known: Print) -> Iterator[tuple[Cell, str, bo
 
 
 def _ends_a_partners_name(layout: Layout, cell: Cell) -> bool:
-    """Return whether the line above names the partner who is liable for the company, up to the name's legal form."""
-    above = layout.rows[cell.row - 1].cells if cell.row else ()
+    """Return whether a line such as `Verwaltungs GmbH` ends the name of the partner who is liable for the company."""
+    above = layout.rows[cell.row - 1].cells if cell.row and names.OF_A_PARTNER.match(cell.folded) else ()
     over = [other for other in above if other.page == cell.page and names.aligned(other, cell)]
     return any(names.PARTNER.search(other.folded) and not names.legal_form(other.folded) for other in over)
 

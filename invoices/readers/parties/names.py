@@ -158,14 +158,17 @@ TRADES_AS = re.compile(
 LEAST_SPACES = 5
 """Fewest spaces in such a sentence: `X, a division of Y Ltd`."""
 REMARK_AFTER = re.compile(
-    r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[^\W\d_]|\s+(?i:tel|telefon|telephone|t[\u00e9e]l|fon|phone|fax|mobil)\b[.:]?\s*[+(\d]"
+    r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[^\W\d_]|"
+    r"\s+(?i:tel|telefon|telephone|t[\u00e9e]l|fon|phone|fax|mobil)\b[.:]?\s*[+(]?\d[\d ()/+-]{4}"
 )
 """A remark after a name with its legal form, or the telephone number in the next column of a foot."""
 PARTNER = re.compile(
-    r"(?:pers(?:\.|onlich) ?haft(?:\.|ende[rn]?) ?ges(?:\.|ellschafter(?:in)?)|komplementar(?:in)?|phg|general partner|"
-    r"beherend vennoot|associee? commanditee?|socio accomandatario|socio colectivo)\b"
+    r"\b(?:pers(?:\.|onlich) ?haft(?:\.|ende[rn]?) ?ges(?:\.|ellschafter(?:in)?)|komplementar(?:in)?|phg|"
+    r"general partner|beherend vennoot|associee? commanditee?|socio accomandatario|socio colectivo)\b"
 )
 """A label of the partner who is liable for a company, often a company too; on folded text."""
+OF_A_PARTNER = re.compile(r"(?:verwaltungs|beteiligungs|geschaftsfuhrungs|betriebs|management|holding)\W")
+"""The last word before the legal form in the name of such a company; on folded text."""
 TRADING_AS = re.compile(
     r"[\s,(\u2013-]+(?:[a-z\u00df-\u00ff]+[ ']){0,6}?"
     r"(?:l')?(?:enseigne|insegna|r[\u00f3o]tulo|marque|marca|marchio|nom(?:e|bre)?|"
