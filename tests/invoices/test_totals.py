@@ -230,6 +230,8 @@ def test_a_tax_number_is_no_tax() -> None:
     assert role_of("vat no") is Role.NOT_A_SUM
     assert role_of("administratie en btw-aangifte derde kwartaal") is Role.OTHER
     assert role_of("umsatzsteuervoranmeldung mai") is Role.OTHER
+    assert role_of("quarterly vat return") is Role.OTHER
+    assert role_of("vat on returns") is Role.TAX
     assert values(solve(table("Steuer-Nr. | 044 241 601", "Total | 100,00", edges=SUMS))) == (None, None, "100.00")
 
 

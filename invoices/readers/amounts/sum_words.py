@@ -19,7 +19,8 @@ INSIDE = words_of(Label.INSIDE)
 TAX_SUM = words_of(Label.TAX_SUM)
 TAX = words_of(Label.TAX)
 TAX_RETURN = re.compile(
-    r"aangifte|(?:vor)?anmeldung|erklarung(?:en)?\b|\breturns?\b|\bdeclara(?:tion|cion|cao)|dichiarazion|deklaracj"
+    r"aangifte|(?:vor)?anmeldung|erklarung(?:en)?\b|\b(?:vat|gst|tax) returns?\b|"
+    r"\bdeclara(?:tion|cion|cao)|dichiarazion|deklaracj"
 )
 """An accountant's service, which the name of a tax begins: `btw-aangifte derde kwartaal`; on folded text."""
 TURNOVER_TAX = words_of(Label.TURNOVER_TAX)
