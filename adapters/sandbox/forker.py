@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import IO
 
@@ -86,11 +86,13 @@ class _Server:
 class Forker:
     """Ask limited children, forked from a server that runs the program of `module`. The server starts on first use.
 
-    Safe to use from many tasks of one event loop.
+    At most `at_once` children exist at once. Safe to use from many tasks of one event loop.
     """
 
-    def __init__(self, module: str, *arguments: str) -> None:
+    def __init__(self, module: str, *arguments: str, at_once: int = 2) -> None:
         self._module, self._arguments = module, arguments
+        self._slots = asyncio.Semaphore(at_once)
+        self._ending: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Lock()
         self._server: _Server | None = None
         self._closed = False
@@ -105,11 +107,33 @@ class Forker:
         await self._running_server()
 
     async def ask(self, payload: bytes, limits: ChildLimits) -> bytes:
-        """Return a child's answer. Cancelling kills the child.
+        """Return a child's answer, while the child still ends. Cancelling kills the child.
 
         If the server dies, which says nothing about the request, a new one is asked once.
         Raises: ServerDiedError, ChildTimedOutError, ChildDiedError.
         """
+        await self._slots.acquire()
+        try:
+            answer, connection = await self._answer(payload, limits)
+        except BaseException:
+            self._slots.release()
+            raise
+        ending = asyncio.create_task(self._end(connection))
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+        return answer
+
+    async def _end(self, connection: socket.socket) -> None:
+        """Wait until a child has exited: until then it uses memory, and so its slot."""
+        try:
+            with connection, suppress(ConnectionError, TimeoutError):
+                async with asyncio.timeout(HANG_UP_GRACE_SECONDS):
+                    while await asyncio.get_running_loop().sock_recv(connection, HEADER.size):
+                        pass
+        finally:
+            self._slots.release()
+
+    async def _answer(self, payload: bytes, limits: ChildLimits) -> tuple[bytes, socket.socket]:
         server = await self._running_server()
         try:
             return await _converse(server, payload, limits)
@@ -129,6 +153,7 @@ class Forker:
             server, self._server = self._server, None
         if server:
             await asyncio.to_thread(server.stop)
+        await asyncio.gather(*self._ending)
 
     async def _running_server(self) -> _Server:
         async with self._starting:
@@ -145,13 +170,14 @@ class Forker:
                 await asyncio.to_thread(server.stop)
 
 
-async def _converse(server: _Server, payload: bytes, limits: ChildLimits) -> bytes:
-    """Request one child from `server` and return its answer.
+async def _converse(server: _Server, payload: bytes, limits: ChildLimits) -> tuple[bytes, socket.socket]:
+    """Request one child from `server` and return its answer, with the connection.
 
-    Closing the connection, also on errors, kills the child.
+    The server closes that when the child has exited. Closing it here, also on errors, kills the child.
     """
     ours, theirs = socket.socketpair()
-    with ours:
+    with ExitStack() as open_on_success:
+        open_on_success.enter_context(ours)
         ours.setblocking(False)
         with theirs, _request_file() as file:
             if len(payload) > LARGE_BYTES:
@@ -162,12 +188,12 @@ async def _converse(server: _Server, payload: bytes, limits: ChildLimits) -> byt
         try:
             async with asyncio.timeout(limits.wall_seconds + HANG_UP_GRACE_SECONDS):
                 kind, answer = await _receive_frame(ours)
-                await _receive_end(ours)
         except TimeoutError:
             raise ChildTimedOutError from None
-    if kind == STATUS:
-        raise _death(int(answer))
-    return answer
+        if kind == STATUS:
+            raise _death(int(answer))
+        open_on_success.pop_all()
+    return answer, ours
 
 
 def _request_file() -> IO[bytes]:
@@ -194,13 +220,6 @@ async def _receive_frame(sock: socket.socket) -> tuple[bytes, bytes]:
     if length > MAX_ANSWER_BYTES or kind not in (RESULT, STATUS):
         raise ChildDiedError("gave an answer that makes no sense")
     return kind, await _receive(sock, length)
-
-
-async def _receive_end(sock: socket.socket) -> None:
-    """Wait until the child has exited: until then it uses memory, and so its slot."""
-    with suppress(ConnectionError):
-        while await asyncio.get_running_loop().sock_recv(sock, HEADER.size):
-            pass
 
 
 async def _receive(sock: socket.socket, size: int) -> bytes:

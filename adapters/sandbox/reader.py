@@ -72,13 +72,12 @@ class DocumentReader:
     def __init__(self, workers: int = 2, limits: ReadingLimits | None = None, record: Record | None = None) -> None:
         self.limits = limits or ReadingLimits()
         self._record = record or (lambda _reader, _cpu_seconds: None)
-        self._slots = asyncio.Semaphore(workers)
         self._open = 0
         self._rest = asyncio.Event()
         self._rest.set()
         self._read_at = -math.inf
         """When a document was last closed, by the monotonic clock."""
-        self._forker = Forker("docrail.adapters.sandbox.server")
+        self._forker = Forker("docrail.adapters.sandbox.server", at_once=workers)
 
     @property
     def server_pid(self) -> int | None:
@@ -182,8 +181,7 @@ class DocumentReader:
         self._open += 1
         self._rest.clear()
         try:
-            async with self._slots:
-                return await self._ask(request)
+            return await self._ask(request)
         finally:
             self._open -= 1
             if request.page is None:
