@@ -118,9 +118,8 @@ async def start_temporal(
             *_each("--dynamic-config-value", (*DYNAMIC_CONFIG, _closed_http_api(), *dynamic_config)),
             *_each("--ui-codec-endpoint", filter(None, [codec_endpoint])),
         )
-        command = private.around(arguments, port) if private else arguments
-        log, environment = data_dir / "logs" / "temporal.log", COLLECTOR | os.environ
-        program = Program("Temporal", command, log, environment, stop_seconds=5)
+        command, log = private.around(arguments, port) if private else arguments, data_dir / "logs" / "temporal.log"
+        program = Program("Temporal", command, log, COLLECTOR | os.environ, stop_seconds=5)
         return Supervised(program, lambda: _set_retention(binary, server), report)
 
     if not database.exists():

@@ -25,6 +25,9 @@ SYMBOLS = {
 RINGGIT = "RM"
 _RINGGIT = rf"{RINGGIT}(?=\s?\d[\d,]*\.\d\d(?!\d))"
 """Only before an amount with cents: rooms and road metres are numbered with RM as well."""
+RAND = "R"
+_RAND = rf"(?:\A|(?<=\A-)){RAND}(?=(?:\d{{1,3}}(?:[ ,\u00a0]\d{{3}})*|\d+)[.,]\d\d\Z)"
+"""Only where it touches an amount with cents that is alone: many codes begin with it. So it names no currency here."""
 FRANCS = "Fr."
 _FRANCS = r"Fr\.(?=\s?\d[\d'\u2019]*\.(?:\d\d(?!\d)(?!\s?(?:[-\u2013]|bis|Uhr|h\b))|[-\u2013]))"
 """Not before a time, because Fridays are abbreviated in the same way."""
@@ -51,10 +54,11 @@ _CURRENCY = "|".join(
         CODES,
         *sorted(THOUSANDTHS),
         _RINGGIT,
+        _RAND,
         _FRANCS,
     ]
 )
-_SIGNS = frozenset([*PREFIXED_DOLLARS, *SYMBOLS, *WORDS, *CODES.split("|"), *THOUSANDTHS, RINGGIT, FRANCS])
+_SIGNS = frozenset([*PREFIXED_DOLLARS, *SYMBOLS, *WORDS, *CODES.split("|"), *THOUSANDTHS, RINGGIT, RAND, FRANCS])
 _MINUS = r"(?<![\-\u2212\u2013])[\-\u2212\u2013]"
 """Not the last dash of a leader: `Total ------ 119.00`."""
 _DIGITS = (
@@ -101,7 +105,7 @@ def find_amounts(text: str) -> tuple[Amount, ...]:
 def _amounts(text: str) -> Iterator[Amount]:
     for match in AMOUNT.finditer(text):
         sign = match["before"] or match["after"]
-        currency = currency_of(sign) if sign else None
+        currency = currency_of(sign) if sign and sign != RAND else None
         value = parse_number(match["digits"], thousandths=_before_thousandths(currency))
         if value is None or _is_day(match):
             continue

@@ -8,8 +8,9 @@ from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.assessment.explanation import explain
 from docrail.invoices.facts import Evidence
 from docrail.invoices.model import InvoiceData
-from docrail.invoices.readers.read import read_layout
-from tests.invoices.layouts import layout
+from docrail.invoices.readers.read import read_layout, read_text
+from tests.invoices.documents import Line
+from tests.invoices.layouts import layout, page
 
 TODAY = dt.date(2026, 11, 1)
 APRIL, MARCH = dt.date(2026, 4, 3), dt.date(2026, 3, 4)
@@ -96,6 +97,44 @@ def test_a_payment_term_gives_the_due_date_with_the_term_as_its_place(term: str,
 )
 def test_other_periods_give_no_due_date(line: str) -> None:
     assert read("Muster Ltd", "Invoice No: 4711", "Date: 3 April 2026", line).due_date.value is None
+
+
+def boxed(caption: str, term: str) -> dt.date | None:
+    head: list[Line] = [(50, 40, "Muster Ltd"), (50, 54, "Invoice No: 4711"), (50, 68, "Date: 3 April 2026")]
+    box: list[Line] = [(400, 100, caption), (50, 106, "12 High Street"), (400, 112, term)]
+    return read_text([page([*head, *box])]).due_date.value
+
+
+@pytest.mark.parametrize("caption", ["Terms of Payment", "Mode/Terms of Payment", "Zahlungsziel:", "Forma de pago"])
+def test_a_term_may_be_below_its_caption(caption: str) -> None:
+    assert boxed(caption, "15 days") == APRIL + dt.timedelta(days=15)
+
+
+@pytest.mark.parametrize(
+    "caption", ["Plazo de entrega", "Plazo de ejecución", "Rental terms", "Account", "Amounts due", "Contact"]
+)
+def test_a_term_below_another_caption_is_none_of_payment(caption: str) -> None:
+    assert boxed(caption, "15 dias") is None
+
+
+@pytest.mark.parametrize(
+    ("label", "days"),
+    [("Zahlungsziel ohne Skonto", 15), ("Payment due at the latest within", 15), ("Plazo de entrega:", None)],
+)
+def test_the_label_before_a_term_says_whether_it_is_one_of_payment(label: str, days: int | None) -> None:
+    lines = [
+        (50, 40, "Muster Ltd"),
+        (50, 54, "Date: 3 April 2026"),
+        (50, 68, label),
+        (250, 68, "15 days"),
+    ]
+    assert read_text([page(lines)]).due_date.value == (APRIL + dt.timedelta(days=days) if days else None)
+
+
+def test_an_appointment_is_not_the_date_of_a_letter() -> None:
+    head: list[Line] = [(50, 40, "Invoice #2025-0673"), (480, 42, "June 23, 2025")]
+    event: list[Line] = [(300, 100, "Event:"), (300, 114, "Saturday, June 21, 2025, 11:00 a.m. - 5:00 p.m.")]
+    assert read_text([page([*head, *event])]).date.value == dt.date(2025, 6, 23)
 
 
 def test_a_printed_due_date_counts_more_than_a_term() -> None:

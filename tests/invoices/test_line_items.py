@@ -504,3 +504,27 @@ def test_words_above_a_count_and_a_ruling_below_it_belong_to_the_lines(count: st
 def test_a_discount_in_a_list_without_heads_is_no_line() -> None:
     rows = ("Calls | 14 min. | 3.92", "Data | 118 MB | 11.80", "Bundle discount | | -2.00", "Net | | 13.72")
     assert len(lines_of(*rows, edges=(50, 300, 480))) == 2
+
+
+def test_words_next_to_a_tax_are_no_line_and_a_day_is_no_quantity() -> None:
+    rows = (
+        "Load | Date | Route | EUR",
+        "SE-1802 | 02.09. | Wels - Graz | 286,00",
+        "SE-1807 | 05.09. | Wels - Linz | 94,50",
+    )
+    sums = (
+        "Please quote our number. || Net | 380,50",
+        "Thank you. || 20 % VAT on 380,50 | 76,10",
+        "|| Total | 456,60",
+    )
+    lines = lines_of(*rows, *sums, edges=(50, 170, 230, 480))
+    assert [(line.amount, line.quantity) for line in lines] == [(Decimal(286), None), (Decimal("94.50"), None)]
+
+
+def test_a_column_with_the_tax_of_each_line_is_of_the_lines() -> None:
+    rows = (
+        "Description | Qty | VAT | Total",
+        "Oak chair | 1 | VAT 20% 20.00 | 120.00",
+        "Oak table | 1 | 20% VAT 40.00 | 240.00",
+    )
+    assert len(lines_of(*rows, "Total ||| 360.00")) == 2

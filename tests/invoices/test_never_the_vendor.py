@@ -3,6 +3,7 @@
 import pytest
 
 from docrail.invoices.facts import Evidence
+from docrail.invoices.readers.parties.accounts import Parties, find_vat_id
 from docrail.invoices.readers.read import read_layout
 from tests.invoices.documents import Line
 from tests.invoices.layouts import layout, table
@@ -102,6 +103,14 @@ def test_a_vat_id_next_to_another_companys_is_unsure(tax_id: str, *, is_sure: bo
     boxes = [*block(50, 50, *OWN), *block(320, 46, *OTHER, tax_id)]
     vat_id = read_layout(layout([*boxes, *LINES, *SUMS])).vendor_vat_id
     assert (vat_id.value, Evidence.VENDOR_UNSURE not in vat_id.evidence) == ("ESB50771849", is_sure)
+
+
+@pytest.mark.parametrize("unsure", [True, False])
+def test_where_the_vendor_is_unsure_the_id_in_a_buyers_block_may_be_the_vendors(*, unsure: bool) -> None:
+    boxes = layout([*block(50, 50, *OWN), *block(320, 46, *OTHER, "NIF: A50441880")])
+    buyers = [cell for cell in boxes.cells if cell.left > 300]
+    vat_id = find_vat_id(boxes, Parties(buyers, unsure=unsure))
+    assert (vat_id.value, Evidence.VENDOR_UNSURE in vat_id.evidence) == ("ESB50771849", unsure)
 
 
 def test_a_labelled_name_goes_on_in_its_box() -> None:

@@ -230,3 +230,14 @@ def test_a_document_shows_its_own_order_of_day_and_month() -> None:
     assert month_comes_first(["03/20/2023", "04/04/2023"])
     assert month_comes_first(["20/03/2023", "04/04/2023"]) is False
     assert month_comes_first(["04/04/2023"]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        *(("R19,876.26", "19876.26"), ("R19 876,26", "19876.26"), ("-R50.00", "-50.00"), ("R12 50.00", "50.00")),
+        *(("R95", None), ("Radius R2,50", None), ("R2026.05", "2026.05"), ("R1.14-2", None)),
+    ],
+)
+def test_an_r_may_touch_an_amount_that_is_alone_and_names_no_currency(text: str, value: str | None) -> None:
+    assert [(str(amount.value), amount.currency) for amount in find_amounts(text)] == ([(value, None)] if value else [])

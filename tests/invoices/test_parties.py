@@ -677,6 +677,34 @@ def test_the_account_to_pay_to_is_not_the_buyers_or_the_tax_offices(texts: list[
     assert read_text([page([*block(50, 50, SELLER, *ADDRESS), *block(50, 600, *texts)])]).iban.value == IBAN
 
 
+def test_a_number_of_the_customer_in_a_list_has_no_address_below_it() -> None:
+    pairs = [("Invoice no.", "HW/4471"), ("Client reference", "TRE012/KP"), ("VAT registration", f"{SELLERS_VAT}")]
+    listed = [(x, 100 + 14 * row, pair[at]) for row, pair in enumerate(pairs) for at, x in enumerate((340, 450))]
+    invoice = read_text([page([*block(50, 40, SELLER), *block(50, 100, BUYER, *OTHER_ADDRESS), *listed])])
+    assert invoice.vendor_vat_id.value == SELLERS_VAT
+
+
+def test_the_customers_address_below_a_number_is_not_the_sellers() -> None:
+    number = block(50, 100, "Customer No.", BUYER, *OTHER_ADDRESS, f"VAT ID {BUYERS_VAT}")
+    invoice = read_text([page([*number, *block(350, 100, "Invoice No. 2026-118", "Date 12/05/2026"), *FOOT])])
+    assert (invoice.vendor_name.value, invoice.vendor_vat_id.value) == (SELLER, SELLERS_VAT)
+
+
+@pytest.mark.parametrize(("left", "top"), [(350, 120), (50, 120), (350, 700)])
+def test_a_box_for_the_payment_elsewhere_leaves_the_customer_its_address(left: int, top: int) -> None:
+    title: list[Line] = [(left, top, "Remittance"), (250, top, "Barclays Bank")]
+    to = block(50, top + 14, f"To: {BUYER}", *OTHER_ADDRESS, f"VAT No. {BUYERS_VAT}")
+    invoice = read_text([page([*block(50, 40, SELLER, *ADDRESS), *title, *to])])
+    assert (invoice.buyer_name.value, invoice.vendor_vat_id.value) == (BUYER, None)
+
+
+def test_a_payment_slip_is_addressed_to_the_seller() -> None:
+    head = [*block(50, 50, BUYER, *OTHER_ADDRESS), *block(400, 50, SELLER, *ADDRESS)]
+    slip: list[Line] = [(50, 700, "PAYMENT ADVICE"), (50, 730, "To:"), *block(80, 730, SELLER, *ADDRESS)]
+    invoice = read_text([page([*head, *slip, (320, 730, "Customer"), (430, 730, BUYER)])])
+    assert (invoice.vendor_name.value, invoice.buyer_name.value) == (SELLER, BUYER)
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -225,6 +225,13 @@ def test_taxes_at_several_rates_are_added_from_their_column() -> None:
     assert values(solve([*table(*rows, edges=ROW), *sums])) == ("-7.67", "-1.12", "-8.79")
 
 
+def test_two_equal_taxes_are_added_although_a_table_repeats_them() -> None:
+    sums = table("| 909,50", "CGST 9% | 81,86", "SGST 9% | 81,86", "Total | 1.073,22", edges=SUMS)
+    heads = "HSN | Taxable value | CGST amount | SGST amount"
+    rows = ("9973 | 824,50 | 74,21 | 74,21", "9965 | 85,00 | 7,65 | 7,65", "Total | 909,50 | 81,86 | 81,86")
+    assert values(solve([*sums, *table(heads, *rows, edges=ROW, top=400)])) == ("909.50", "163.72", "1073.22")
+
+
 def test_a_tax_number_is_no_tax() -> None:
     assert role_of("steuer-nr.") is Role.NOT_A_SUM
     assert role_of("vat no") is Role.NOT_A_SUM
@@ -308,6 +315,19 @@ def test_the_label_of_the_total_sets_the_currency_before_other_amounts(name: str
     drawn = layout(rows)
     amounts = find_money(drawn)
     assert find_currency(Finder(drawn), amounts, solve_totals(amounts)).value == currency
+
+
+@pytest.mark.parametrize("room", ["Büro R2.01", "R2.01"])
+def test_a_code_that_begins_with_r_is_no_currency(room: str) -> None:
+    heads, line = "Raum | Menge | Betrag EUR", f"{room} | 2 | 100,00"
+    rows = table(heads, line, "Netto || 100,00", "MwSt 19% || 19,00", "Gesamtbetrag || 119,00", edges=ROW)
+    assert read_text([page(rows)]).currency.value == "EUR"
+
+
+@pytest.mark.parametrize(("total", "currency"), [("R 119.00", "ZAR"), ("R119.00", "ZAR"), ("119.00", None)])
+def test_a_bare_r_is_the_rand_at_the_total_only(total: str, currency: str | None) -> None:
+    rows = table("Cable R 12.50 | 100.00", "Net | 100.00", "VAT 19% | 19.00", f"Total | {total}", edges=SUMS)
+    assert read_text([page(rows)]).currency.value == currency
 
 
 @pytest.mark.parametrize("code", ["DOP", "ALL", "TOP", "CUP", "PEN", "MOP", "CAD", "TRY", "INR"])

@@ -24,6 +24,8 @@ SYMBOL = re.compile(
 )
 RINGGIT_ALONE = re.compile(rf"^{RINGGIT}$|\({RINGGIT}\)")
 """Matches column headings."""
+RAND = re.compile(r"-?R ?\d[\d ,]*[.,]\d\d")
+"""South Africa's sign is a letter that begins many codes: it counts at the total only."""
 AMERICA = re.compile(r"\b(?:USA|U\.S\.A|United States)\b")
 EUROPEAN = re.compile(r"\b(?:IBAN|VAT|MwSt|TVA|BTW|IVA|GST)\b")
 """Terms that do not occur on invoices between American companies."""
@@ -86,6 +88,8 @@ def _by_place(
     short = [cell for cell in layout.cells if not _is_sentence(cell)]
     yield Source.TEXT_PATTERN, [(code, cell) for cell in layout.cells for code in _codes(cell)]
     yield Source.TEXT_PATTERN, [(code, cell) for cell in short for code in _symbols(cell)]
+    total = totals.total.cell if totals.total else None
+    yield Source.TEXT_PATTERN, [("ZAR", total)] if total and RAND.fullmatch(total.text) else []
     if _is_american(layout, amounts):
         yield Source.TEXT_PATTERN, [("USD", cell) for cell in short if AMERICA.search(cell.text)]
     yield Source.TEXT_PATTERN, [(code, cell) for cell in layout.cells for code in _written_out(cell)]

@@ -41,6 +41,8 @@ from docrail.invoices.values.currencies import tolerance
 CENTS_ARE_USUAL = 3
 """Number of amounts with cents or a currency from which the document is taken to print them always."""
 MAX_CANDIDATES = 14
+MOST_RATES = 4
+"""Most taxes at single rates that are added, of the first ones, and of the last ones: a table may repeat them."""
 MAX_LEFT = 4
 """Most totals, taxes and nets tried if the net is not named."""
 
@@ -240,8 +242,9 @@ def _taxes(amounts: Sequence[Money]) -> list[Part]:
     rated = [money.value for money in amounts if _is_of_a_rate(money)]
     sums = [
         Part(sum(chosen, ZERO), None, Source.TEXT_PATTERN, Basis.TAXES)
+        for some in (rated[:MOST_RATES], rated[-MOST_RATES:] if len(rated) > MOST_RATES else ())
         for size in (2, 3)
-        for chosen in combinations(rated[-4:], size)
+        for chosen in combinations(some, size)
     ]
     return [*_parts(amounts, Role.TAX), *sums]
 

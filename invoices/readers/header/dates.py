@@ -268,7 +268,7 @@ def _dates_in_head(layout: Layout, *, month_first: bool) -> Iterator[DateCandida
                 left = row.cells[index - 1].folded if index and not before.strip() else before
                 if _names_another_date(cell.folded, date.start, left) or number.is_charged(row, cell):
                     continue
-                if PLACE_BEFORE_DATE.search(left):
+                if PLACE_BEFORE_DATE.search(left) and not TIME.search(cell.text, date.end):  # of an appointment
                     yield DateCandidate(date, cell, DateAt.PLACE)
                 yield DateCandidate(date, cell, DateAt.HEAD, of_another=number.has_another_caption(layout, cell, 2))
 

@@ -22,6 +22,7 @@ NOT_FROM_ISSUE = re.compile(
     r"end of (?:the )?month|e\.?o\.?m\b|monatsende|fin de mois|fine mese|f\.m\.|einde (?:van de )?maand|fin de mes|"
     r"late|overdue|interest|verzug|mahn|retard|penalit|return|refund|cancel|widerruf|remind|claim|complain|reklam|"
     r"ruckgabe|retour|vertrag|notice|kundig|valid|gultig|after that|nach ablauf|"
+    r"devoluc|reclamac|garant|guarant|warrant|"
     r"bezwaar|einspruch|widerspruch|recours|recurso|ricorso|objection|appeal"
 )
 """Terms that begin on another day, discounts, and periods that are no payment terms."""
@@ -30,7 +31,17 @@ PAID_BY = re.compile(
     r"(?:par|por|con|mediante|tramite) $"
 )
 """Before the label of a way of payment, which then was used: `pag\u00e9 par virement le`."""
+DELIVERY = re.compile(r"deliver|liefer|livraison|levering|entrega|consegna")
+"""Labels of another time, although words such as `plazo` are in them."""
+CAPTION = re.compile(
+    r"(?:mode ?/ ?)?terms(?: of payment)?|payment terms?|zahlungs(?:ziel|bedingung(?:en)?|frist|kondition(?:en)?)|"
+    r"(?:conditions|delai|modalites) de (?:paiement|reglement)|(?:condizioni|termini|modalita) di pagamento|"
+    r"(?:condiciones|forma|plazo) de pago|(?:condicoes|prazo|forma) de pagamento|beta(?:al|lings)(?:termijn|condities?)"
+)
+"""Captions of a payment term, on folded text."""
 MOST_DAYS = 180
+ROWS_OF_BOX = 2
+"""Rows from a box's caption to its value: another column's row may be between them."""
 
 
 def payment_term(layout: Layout) -> tuple[int, Cell] | None:
@@ -45,9 +56,22 @@ def _terms(layout: Layout) -> Iterator[tuple[int, Cell]]:
         for cell in row.cells:
             for clause in CLAUSE.split(cell.folded):
                 term = TERM.search(clause)
-                if term and not NOT_FROM_ISSUE.search(clause) and PAYING.search(f"{label} {cell.folded}"):
+                if not term or NOT_FROM_ISSUE.search(clause):
+                    continue
+                paying = PAYING.search(cell.folded) or (PAYING.search(label) and not DELIVERY.search(label))
+                if paying or (term.group() == cell.folded and _is_in_a_box(layout, cell)):
                     count = term["count"] or term["net"]
                     days = (COUNTS.get(count) or int(count)) * (7 if term["weeks"] else 1)
                     if 0 < days <= MOST_DAYS:
                         yield days, cell
             label = cell.folded
+
+
+def _is_in_a_box(layout: Layout, cell: Cell) -> bool:
+    """Return whether the words directly above a cell name the terms of payment, as in a form's box."""
+    rows = layout.rows[max(0, cell.row - ROWS_OF_BOX) : cell.row]
+    above = (other for row in reversed(rows) for other in row.cells if other.page == cell.page)
+    caption = next((other for other in above if abs(other.left - cell.left) < cell.height / 2), None)
+    if caption is None or cell.top - caption.bottom >= cell.height:
+        return False
+    return CAPTION.fullmatch(caption.folded.strip(" .:")) is not None

@@ -58,6 +58,8 @@ RECEIPT_NAME = re.compile(rf"^\W*(?:{'|'.join(PAPERS[DocumentType.RECEIPT])}|{LA
 """Names of receipts, which their number may follow directly."""
 INVOICE_TITLE = any_of(INVOICE_WORDS, LABELS[Label.TITLE])
 CORRECTION = re.compile(LABELS[Label.CORRECTION])
+SLIP_TITLE = any_of(*PAPERS[DocumentType.REMITTANCE_ADVICE])
+"""Heads the slip below an invoice that is sent back with the payment; alone, it is the title of another paper."""
 
 ISSUE_DATE = words_of(Label.ISSUE_DATE)
 WEAK_DATE = re.compile(LABELS[Label.WEAK_DATE])

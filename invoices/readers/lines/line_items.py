@@ -8,12 +8,13 @@ from decimal import Decimal
 from itertools import accumulate, chain, islice, pairwise
 
 from docrail.invoices.model import LineItem
-from docrail.invoices.readers.amounts.money import Money, Role, headed_sums, role_of
+from docrail.invoices.readers.amounts.money import Money, Role, headed_sums, rates_in, role_of
 from docrail.invoices.readers.amounts.sum_words import TURNOVER_TAX
 from docrail.invoices.readers.layout.page import Cell, Layout, Row
 from docrail.invoices.readers.layout.places import box_around
 from docrail.invoices.readers.lines.charges import Charge, charges_of, last_amount
 from docrail.invoices.readers.lines.numbers import (
+    CENT,
     NUMBERED,
     QUANTITY,
     Columns,
@@ -43,6 +44,7 @@ from docrail.invoices.readers.lines.tables import (
     tables,
 )
 from docrail.invoices.values.folding import fold
+from docrail.invoices.values.numbers import find_amounts
 
 COUNTED = re.compile(r"(?:^|\s)[x\u00d7*@]\s?(?:[^\w\s]\s?)?\d|\d\s?[x\u00d7*@](?:\s|$)", re.IGNORECASE)
 """A count or a price: `2 x 3,25`, `850 words x €0.11`."""
@@ -267,7 +269,7 @@ def _is_discount(charge: Charge, before: Sequence[Cell], held: Line) -> bool:
 
 def _line(layout: Layout, table: Table, charge: Charge, cells: Sequence[Cell]) -> Line | None:
     described = descriptions(cells) or _counted_goods(layout, charge.row, cells)
-    if not described:
+    if not described or (len(cells) > 1 and _is_a_tax(cells[-1], charge)):
         return None
     description = max(described, key=len)
     numbers = read_numbers(cells, charge.amount.value, table.columns, description)
@@ -292,6 +294,14 @@ def _line(layout: Layout, table: Table, charge: Charge, cells: Sequence[Cell]) -
     listed = (table.summed or not table.headed) and sum(any(map(str.isalnum, cell.text)) for cell in cells) == 1
     words = [cell.left for cell in cells if before_rate(cell.text) in described]
     return Line(item, sure, listed, extra=not charged, row=number, begin=words[0], name=words[-1])
+
+
+def _is_a_tax(cell: Cell, charge: Charge) -> bool:
+    """Return whether a cell says that the charge is a tax on an amount: then words before it are of another block."""
+    bases = [amount.value for amount in find_amounts(cell.text) if amount.exact]
+    taxes = [base * rate / 100 for base in bases for rate in rates_in(cell.text)]
+    taxed = any(abs(tax - charge.amount.value) <= CENT for tax in taxes)
+    return taxed and role_of(cell.folded) is Role.TAX
 
 
 def _counted_goods(layout: Layout, row: Row, cells: Sequence[Cell]) -> list[str]:

@@ -12,8 +12,10 @@ from docrail.invoices.readers.layout.page import Cell, Row, Word
 from docrail.invoices.values.folding import fold
 from docrail.invoices.values.numbers import find_amounts, parse_number
 
-QUANTITY = re.compile(r"^(?:x\s?)?(-?\d[\d.,'\u2019 ]{0,12})(?:\s?[^\W\d_][^\W\d_.()/]{0,9}[²³]?\.?(?:\(s\))?)?$")
-"""A number with at most a unit: `5`, `x5`, `10000,0000 KWh`, `20 Unit(s)`."""
+QUANTITY = re.compile(
+    r"^(?!\d\d?\.\d\d?\.$)(?:x\s?)?(-?\d[\d.,'\u2019 ]{0,12})(?:\s?[^\W\d_][^\W\d_.()/]{0,9}[²³]?\.?(?:\(s\))?)?$"
+)
+"""A number with at most a unit: `5`, `x5`, `10000,0000 KWh`, `20 Unit(s)`; no day of a year: `02.09.`"""
 ARTICLE = re.compile(r"\d{4,}")
 NUMBERED = re.compile(r"^\(?\d{1,3}[.)]?(?:\s+\S|$)")
 WITH_DECIMALS = re.compile(r"-?\d[\d.,'\u2019]*[.,]\d{1,4}")

@@ -137,7 +137,7 @@ def find_vat_id(layout: Layout, parties: Parties) -> FieldValue[str]:
     """Return the seller's VAT id."""
     candidates = [*_prefixed_ids(layout, parties), *_national_ids(layout, parties)]
     best = _best(layout, candidates)
-    others = {each.value for each in candidates if each.owner in (Owner.SELLER, Owner.UNKNOWN)} - {best.value}
+    others = {each.value for each in candidates if each.owner is not Owner.NAMED_BUYER} - {best.value}
     return best.with_fact(Evidence.VENDOR_UNSURE) if parties.unsure and others and best.value else best
 
 

@@ -18,6 +18,7 @@ from docrail.invoices.readers.parties.names import (
     MAX_NAME_WORDS,
     POSTAL_CODE,
     SLOGAN,
+    aligned,
     before_address,
     clean,
     is_name,
@@ -42,6 +43,12 @@ MAX_SENDER_ROWS, SENDER_PARTS = 25, 3
 """First rows in which a one-line sender may be, and its fewest parts: name, street and city."""
 SMALL_WORDS = frozenset({"de", "da", "van", "von"})
 """Seller labels that count only above the seller's address."""
+TOWARDS = frozenset({"to", "an", "a"})
+"""Buyer labels that name the seller on a slip that is sent back with the payment."""
+ROWS_OF_SLIP, LOWER = 3, 0.5
+"""Rows between the title of such a slip and its address, and the share of the page above it."""
+NUMBERED = re.compile(r"[ -](?:ref(?:erence)?|no|nr|number|id|code|account)(?![a-z])")
+"""After a buyer label: it names a number, which may have an address below it."""
 NARROW = 0.6
 """Share of the page's width: the sender line above an address window is narrower, a letterhead is wider."""
 PHRASE = re.compile(r"\s+(?:&|et|and|und|e|y|en|of|de|du|di|von|van|for|pour|per|para|voor|avec|with|mit)\s")
@@ -80,7 +87,8 @@ def buyer_cells(finder: Finder) -> list[Cell]:
 def find_buyer_name(finder: Finder) -> FieldValue[str]:
     """Return the name at the first buyer label that has one."""
     for labelled in finder.at(vocabulary.BUYER):
-        if labelled.leads and is_name(labelled.text) and not heads_a_block(finder, labelled):
+        headed = heads_a_block(finder, labelled) or _is_on_a_slip(finder.layout, labelled)
+        if labelled.leads and is_name(labelled.text) and not headed:
             return found(finder.layout, clean(labelled.text), labelled.cell, Source.TEXT_LABEL)
     in_window = (cell for _, sender in sender_lines(finder.layout) for cell in _addressed(finder, sender))
     name = next((cell for cell in chain(in_window, _saluted(finder)) if is_name(cell.text)), None)
@@ -147,6 +155,27 @@ def is_only_a_word(finder: Finder, labelled: Labelled) -> bool:
     return not (high and labelled.place is Position.BELOW and _address_from(finder, labelled.cell))
 
 
+def _is_on_a_slip(layout: Layout, labelled: Labelled) -> bool:
+    """Return whether a short word such as `To` is below the title of a slip that goes back with the payment."""
+    row = labelled.label_cell.row
+    above = layout.rows[max(0, row - ROWS_OF_SLIP) : row] if labelled.label in TOWARDS else ()
+    over = (each.cells[0] for each in above if len(each.cells) == 1)
+    low = (cell for cell in over if cell.top > LOWER * layout.pages[cell.page - 1].height)
+    return any(vocabulary.SLIP_TITLE.fullmatch(cell.folded.strip(" :")) for cell in low)
+
+
+def _is_of_a_list(finder: Finder, labelled: Labelled) -> bool:
+    """Return whether a label such as `Client reference` is in a list: its value is over that of the line below it."""
+    cell = labelled.label_cell
+    of_a_number = NUMBERED.fullmatch(cell.folded.partition(labelled.label)[2].rstrip(" .:"))
+    lines = [cell, *finder.below(cell)[:1]] if of_a_number else []
+    if any(_address_from(finder, line) for line in lines[1:]):
+        return False
+    rows = (finder.layout.rows[line.row].cells for line in lines)
+    values = [right for row, line in zip(rows, lines, strict=True) for right in row[row.index(line) + 1 :][:1]]
+    return len(values) > 1 and aligned(*values)
+
+
 def _begins_a_phrase(labelled: Labelled) -> bool:
     return bool(PHRASE.match(labelled.label_cell.folded.partition(labelled.label)[2]))
 
@@ -155,6 +184,8 @@ def _labelled_blocks(finder: Finder) -> Iterator[list[Cell]]:
     """Yield the blocks at buyer labels, starting with the label or the first line."""
     for labelled in finder.at(vocabulary.BUYER):
         in_a_sentence = END_OF_SENTENCE.fullmatch(labelled.label_cell.text) or _begins_a_phrase(labelled)
+        if _is_on_a_slip(finder.layout, labelled) or _is_of_a_list(finder, labelled):
+            continue
         if labelled.leads and len(labelled.label_cell.words) <= MAX_NAME_WORDS and not in_a_sentence:
             start = labelled.label_cell if labelled.place is not Position.RIGHT else labelled.cell
             if labelled.place is Position.RIGHT and (heads_a_block(finder, labelled) or not is_name(labelled.text)):
