@@ -97,6 +97,7 @@ LANGUAGE = Language(
         ),
         Label.STAY: ("anreise", "ankunft", "abreise", "aufenthalt"),
         Label.PLAIN_DATE: ("datum",),
+        Label.PAYMENT_TERMS: ("zahlungs(?:ziel|bedingung(?:en)?|frist|kondition(?:en)?)",),
         Label.DUE_DATE: (
             *("(?:letzter )?zahltag", "(?:letzter )?zahl(?:ungs)?t(?:ermin|ag)", "netto bis", "ohne abzug bis"),
             r"fallig(?:keit|keitsdatum|keitstag|keitstermin)?(?: ohne abzug)?(?:\s*(?:am|bis|zum))?",

@@ -101,6 +101,7 @@ LANGUAGE = Language(
         ),
         Label.STAY: ("arrivals?", "departures?", r"check[\s-]?(?:in|out)", "stay"),
         Label.PLAIN_DATE: ("date",),
+        Label.PAYMENT_TERMS: ("(?:mode ?/ ?)?terms(?: of payment)?", "payment terms?"),
         Label.DUE_DATE: (
             r"(?:payment\s*)?due(?: for payment)?\s*(?:date(?: for payment)?(?: is)?|by|on|no later than)?",
             r"pay(?:ment|able)?\s*(?:by|(?:on or )?before|until|not? later than|deadline|on(?=\W*$| (?:[a-z]+ )?\d))",

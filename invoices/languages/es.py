@@ -106,6 +106,7 @@ LANGUAGE = Language(
         ),
         Label.STAY: ("llegada", "salida", "entrada", "estancia"),
         Label.PLAIN_DATE: ("fecha",),
+        Label.PAYMENT_TERMS: ("(?:condiciones|forma|plazo) de pago",),
         Label.DUE_DATE: (
             (
                 r"(?:fecha\s*(?:de\s*)?)?(?:vencimientos?(?: (?:de )?(?:la|esta) factura| del pago)?(?: es el)?|vto"

@@ -132,6 +132,7 @@ LANGUAGE = Language(
         ),
         Label.STAY: ("arrivee", "depart", "sejour"),
         Label.PLAIN_DATE: ("date",),
+        Label.PAYMENT_TERMS: ("(?:conditions|delai|modalites) de (?:paiement|reglement)",),
         Label.DUE_DATE: (
             r"(?:date\s*(?:d'|de\s*)?)?(?:limite de (?:paiement|reglement)|exigibilite)",
             "date limite",

@@ -92,6 +92,7 @@ LANGUAGE = Language(
         ),
         Label.STAY: ("arrivo", "partenza", "soggiorno"),
         Label.PLAIN_DATE: ("data",),
+        Label.PAYMENT_TERMS: ("(?:condizioni|termini|modalita) di pagamento",),
         Label.DUE_DATE: (
             (
                 r"(?:data\s*(?:di\s*)?)?scad(?:enz[ae](?: (?:(?:del(?:la)? )?(?:pagamento|fattura|rata)|"

@@ -51,6 +51,8 @@ class Label(Enum):
     """A guest's arrival or departure."""
     PLAIN_DATE = auto()
     DUE_DATE = auto()
+    PAYMENT_TERMS = auto()
+    """The caption of a box that has only a number of days."""
     DELIVERY_DATE = auto()
     FUTURE = auto()
     """Future charges, which are not charged by this document."""

@@ -91,6 +91,7 @@ LANGUAGE = Language(
         ),
         Label.STAY: ("aankomst", "vertrek", "verblijf"),
         Label.PLAIN_DATE: ("datum",),
+        Label.PAYMENT_TERMS: ("beta(?:al|lings)(?:termijn|condities?)",),
         Label.DUE_DATE: (
             r"verval(?:datum|dag|t(?: op)?(?=\W*(?:\d|$)))",
             r"verval[ .]datum|verv\.? ?datum|vervald\.|datum van verval|verval(?=\W*(?:$|\d))",

@@ -59,6 +59,7 @@ LANGUAGE = Language(
                 rf"(?:encomenda|enc\.|requisicao|ordem de compra)(?: do cliente)?(?:[\s-]*{NO})?"
             ),
         ),
+        Label.PAYMENT_TERMS: ("(?:condicoes|prazo|forma) de pagamento",),
         Label.DUE_DATE: (
             r"(?:(?:data|dt\.?) (?:de |do )?)?venc(?:imentos?|\.)(?: da fatura)?",
             "(?:data[ -])?(?:limite|maxima)(?: de)? pagamento|data[ -]limite",

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from docrail.adapters.sandbox import reader as reader_module
+from docrail.adapters.sandbox.forker import ChildLimits, Forker
 from docrail.adapters.sandbox.reader import DocumentReader, ReaderDiedError
 from docrail.adapters.sandbox.server import ReadingLimits
 from docrail.invoices.problems import UnreadableDocument
@@ -235,6 +236,33 @@ async def test_no_more_than_its_workers_read_at_once(tmp_path: Path) -> None:
             await eventually(one_more_is_finished, "a child that waits for its document")
         await asyncio.gather(*tasks)
     assert max(seen) == 2
+
+
+SLOW_TO_END = """
+from docrail.adapters.sandbox.forking import Program
+def program(pipe):
+    return Program(lambda: None, lambda payload: payload, lambda: len(open(pipe).read()))
+"""
+
+
+async def test_an_answer_comes_before_its_child_ends_and_the_next_child_after_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow_to_end.py").write_text(SLOW_TO_END)
+    monkeypatch.syspath_prepend(tmp_path)
+    pipe, limits = stalled(tmp_path, "pipe"), ChildLimits(1_500_000_000, 60, 60.0)
+    forker = Forker("slow_to_end", str(pipe), at_once=1)
+    try:
+        assert await asyncio.wait_for(forker.ask(b"one", limits), PATIENCE_SECONDS) == b"one"
+        (first,) = children_of(forker.server_pid)
+        other = asyncio.create_task(forker.ask(b"other", limits))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(other), 0.3)
+        await eventually(lambda: finish(pipe), "a child that waits for its end")
+        assert await asyncio.wait_for(other, PATIENCE_SECONDS) == b"other"
+        assert first not in children_of(forker.server_pid)
+    finally:
+        await forker.close()
 
 
 async def test_many_documents_are_read_side_by_side() -> None:

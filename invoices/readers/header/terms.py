@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from docrail.invoices.languages.all import LANGUAGES
 from docrail.invoices.readers.layout.page import Cell, Layout
+from docrail.invoices.readers.layout.vocabulary import PAYMENT_TERMS
 
 DAYS = "|".join(language.days for language in LANGUAGES)
 WEEKS = "|".join(language.weeks for language in LANGUAGES if language.weeks)
@@ -15,10 +16,13 @@ TERM = re.compile(
     r"|\bnet ?(?P<net>\d{1,3})(?![\d.,/%]|\s?[a-z€$£])"
 )
 CLAUSE = re.compile(r"[.;,]\s|[.;,]$|\s[-\u2013\u2014|\u2022]\s|\s(?:oder|or|ou)\s")
+_DELIVERY = "deliver|liefer|livraison|levering|entrega|consegna"
+DELIVERY = re.compile(_DELIVERY)
+"""Labels of another time, although words such as `plazo` are in them."""
 NOT_FROM_ISSUE = re.compile(
     r"%|skonto|discount|escompte|korting|descuento|sconto|rabat|alennus|sleva|iskonto|"
-    r"receipt|receiving|erhalt|eingang|reception|ontvangst|recepcion|ricevimento|rece[bp]|odbior|mottag|modtag|deliver|"
-    r"liefer|livraison|levering|entrega|consegna|"
+    r"receipt|receiving|erhalt|eingang|reception|ontvangst|recepcion|ricevimento|rece[bp]|odbior|mottag|modtag|"
+    rf"{_DELIVERY}|"
     r"end of (?:the )?month|e\.?o\.?m\b|monatsende|fin de mois|fine mese|f\.m\.|einde (?:van de )?maand|fin de mes|"
     r"late|overdue|interest|verzug|mahn|retard|penalit|return|refund|cancel|widerruf|remind|claim|complain|reklam|"
     r"ruckgabe|retour|vertrag|notice|kundig|valid|gultig|after that|nach ablauf|"
@@ -31,14 +35,6 @@ PAID_BY = re.compile(
     r"(?:par|por|con|mediante|tramite) $"
 )
 """Before the label of a way of payment, which then was used: `pag\u00e9 par virement le`."""
-DELIVERY = re.compile(r"deliver|liefer|livraison|levering|entrega|consegna")
-"""Labels of another time, although words such as `plazo` are in them."""
-CAPTION = re.compile(
-    r"(?:mode ?/ ?)?terms(?: of payment)?|payment terms?|zahlungs(?:ziel|bedingung(?:en)?|frist|kondition(?:en)?)|"
-    r"(?:conditions|delai|modalites) de (?:paiement|reglement)|(?:condizioni|termini|modalita) di pagamento|"
-    r"(?:condiciones|forma|plazo) de pago|(?:condicoes|prazo|forma) de pagamento|beta(?:al|lings)(?:termijn|condities?)"
-)
-"""Captions of a payment term, on folded text."""
 MOST_DAYS = 180
 ROWS_OF_BOX = 2
 """Rows from a box's caption to its value: another column's row may be between them."""
@@ -74,4 +70,4 @@ def _is_in_a_box(layout: Layout, cell: Cell) -> bool:
     caption = next((other for other in above if abs(other.left - cell.left) < cell.height / 2), None)
     if caption is None or cell.top - caption.bottom >= cell.height:
         return False
-    return CAPTION.fullmatch(caption.folded.strip(" .:")) is not None
+    return PAYMENT_TERMS.fullmatch(caption.folded.strip(" .:")) is not None

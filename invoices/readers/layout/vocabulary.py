@@ -70,6 +70,7 @@ STAY = words_of(Label.STAY)
 PLAIN_DATE = re.compile(rf"^\W*(?:{LABELS[Label.PLAIN_DATE]})\W*(?:$|\d|[a-z]+,? )")
 DATE_AFTER_NUMBER = re.compile(rf"\b(?:{LABELS[Label.DATED]})\s*:?\s*$")
 DUE_DATE = words_of(Label.DUE_DATE)
+PAYMENT_TERMS = words_of(Label.PAYMENT_TERMS)
 DELIVERY_DATE = _starts(LABELS[Label.DELIVERY_DATE])
 NEXT_ONES = words_of(Label.FUTURE)
 
